@@ -1,0 +1,275 @@
+/**
+ * THE contract: what receivers, processors, exporters and extensions are, and what the pipeline gives them.
+ *
+ * A component is a value: an object with its type, its config schema and a `create`. Nothing registers itself; the three
+ * registries and `main.ts` list them.
+ */
+import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
+import type { Batch } from './model/batch.ts'
+import type { Labels } from './model/labels.ts'
+import type { Layout } from './model/layout.ts'
+import type { Scale } from './model/scale.ts'
+import type { Metric, Series } from './model/series.ts'
+import type { Entry, Tracked } from './model/tracked.ts'
+
+/** A JSON schema, plus `secret: true` for what must never be shown. It is the only declaration of a component's config. */
+export type ConfigSchema = JSONSchema & { readonly type: 'object' }
+
+// ---- definitions
+
+/** What all definitions have. `C` is the type of the config, as `config` describes it, with defaults filled in. */
+type Definition<S extends ConfigSchema> = {
+  /** lower_snake_case; the id in a config is `type` or `type/name`. */
+  readonly type: string
+  /** Older spellings, accepted with a warning. */
+  readonly aliases?: readonly string[]
+  /** One sentence. */
+  readonly summary: string
+  readonly config: S
+  /** A config that works, shown in the reference. */
+  readonly example: unknown
+  /** Finds what a schema cannot say (a regular expression that does not compile). Paths are keys from the component's config down. */
+  readonly check?: (config: FromSchema<S>) => readonly Problem[]
+  /** The addresses (`host:port`) that it listens on, with the place where the config says so. */
+  readonly listens?: (config: FromSchema<S>) => readonly { address: string; path: readonly (string | number)[] }[]
+}
+
+export type Problem = { readonly path: readonly (string | number)[]; readonly message: string }
+
+/** Hands a batch on. Throws `RefusedError` if nobody downstream takes it now; every other failure is dealt with where it happens. */
+export type Next = (batch: Batch) => void
+
+export type ReceiverDefinition<S extends ConfigSchema = any> = Definition<S> & {
+  create(config: FromSchema<S>, host: Host, next: Next): Receiver
+}
+export type ProcessorDefinition<S extends ConfigSchema = any> = Definition<S> & {
+  create(config: FromSchema<S>, host: Host, next: Next): Processor
+}
+export type ExporterDefinition<S extends ConfigSchema = any> = Definition<S> & {
+  create(config: FromSchema<S>, host: Host): Exporter
+}
+export type ExtensionDefinition<S extends ConfigSchema = any> = Definition<S> & {
+  create(config: FromSchema<S>, host: ExtensionHost): Extension
+}
+
+export function defineReceiver<const S extends ConfigSchema>(definition: ReceiverDefinition<S>): ReceiverDefinition<S> {
+  return definition
+}
+export function defineProcessor<const S extends ConfigSchema>(
+  definition: ProcessorDefinition<S>,
+): ProcessorDefinition<S> {
+  return definition
+}
+export function defineExporter<const S extends ConfigSchema>(definition: ExporterDefinition<S>): ExporterDefinition<S> {
+  return definition
+}
+export function defineExtension<const S extends ConfigSchema>(
+  definition: ExtensionDefinition<S>,
+): ExtensionDefinition<S> {
+  return definition
+}
+
+// ---- what create returns
+
+/**
+ * Creating opens nothing and starts nothing. `start` may be called once; it settles when the component works (a listener is
+ * bound) and rejects if it cannot. `stop` may be called without `start`, and twice; after it settles the component does nothing
+ * any more, and it settles by `deadlineMs` of the host's monotonic clock at the latest.
+ */
+type Life = {
+  start?(): void | Promise<void>
+  stop?(deadlineMs: number): void | Promise<void>
+}
+
+export type Receiver = Life
+
+/** Reads batches, hands on the same, others or none, and writes into nothing it was given. */
+export type Processor = Life & { consume(batch: Batch): void }
+
+/** Takes batches. May hold a batch until it is delivered. */
+export type Exporter = Life & { consume(batch: Batch): void }
+
+export type Extension = Life
+
+// ---- label processors
+
+/**
+ * What a label processor makes of one series. `scale` leads from the incoming value to the outgoing one; `range` is in the
+ * outgoing unit, and a value outside is dropped and counted. When several incoming series become one, `fold` says what counts:
+ * the largest, or the first that has a sample (the default).
+ */
+export type Mapped = Series & { readonly scale?: Scale; readonly range?: Range; readonly fold?: Fold }
+export type Range = { readonly min: number; readonly max: number }
+export type Fold = 'first' | 'max'
+
+/** What a label processor may look at besides the series itself. */
+export type Around = {
+  /** The layout that the series is in. */
+  readonly layout: Layout
+  /** Reads metadata and remembers that it did: when the entry changes, the function runs again for the series concerned. */
+  look<V>(entry: Entry<V>): V | undefined
+}
+
+/**
+ * The pure function that a label processor is. What it looks at decides how often it runs: by labels once per label set (per GPU,
+ * not per field), by metric once per metric, by series once per series. A function that reads `around.layout` runs again for all
+ * series of a source whenever that source's layout changes, so it says so.
+ */
+export type SeriesMap =
+  | { readonly by: 'labels'; map(labels: Labels, around: Around): Labels | undefined }
+  | { readonly by: 'metric'; map(metric: Metric, around: Around): readonly Omit<Mapped, 'labels'>[] }
+  | {
+      readonly by: 'series'
+      readonly readsLayout?: boolean
+      map(series: Series, around: Around): readonly Mapped[]
+    }
+
+export type SeriesProcessorDefinition<S extends ConfigSchema = any> = Definition<S> & {
+  create(config: FromSchema<S>, host: Host): SeriesMap
+}
+
+// ---- what the pipeline gives a component
+
+/** Time, network, disk and the outside world are reached through this and nothing else, so that a pipeline can run on a virtual clock. */
+export type Host = {
+  /** The component's id as the config has it. */
+  readonly id: string
+  readonly log: Log
+  readonly counters: Counters
+  readonly clock: Clock
+  readonly network: Network
+  readonly cluster: Cluster
+  readonly catalogs: Catalogs
+  readonly storage: Storage
+}
+
+/** Extensions also see the service as a whole. */
+export type ExtensionHost = Host & { readonly service: ServiceView }
+
+/** The running service, as health checks and the web page see it. */
+export type ServiceView = {
+  readonly version: string
+  state(): ServiceState
+  components(): readonly ComponentStatus[]
+  /** Reads the config again; resolves to what happened. The old graph goes on if the new config is bad. */
+  reload(): Promise<ReloadResult>
+}
+export type ServiceState = 'starting' | 'running' | 'stopping' | 'stopped'
+export type ReloadResult =
+  | { readonly ok: true; readonly changed: readonly string[] }
+  | { readonly ok: false; readonly error: string }
+export type ComponentStatus = {
+  readonly kind: 'receiver' | 'processor' | 'exporter' | 'extension'
+  readonly id: string
+  /** Only processors: they exist once per pipeline. */
+  readonly pipeline?: string
+  readonly state: 'starting' | 'ok' | 'failing' | 'stopped'
+  readonly message?: string
+}
+
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
+
+export type Log = {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  /** Something went wrong and was dealt with. */
+  warn(message: string, fields?: LogFields): void
+  /** Data is lost, or an operator is needed. */
+  error(message: string, fields?: LogFields): void
+  /**
+   * Says once that a subject (a target, a destination) fails, and once that it is well again, however often it is called: one
+   * line per change of state. A subject that was never failing is well silently. Also shown as the component's status.
+   */
+  state(subject: string, state: 'ok' | 'failing' | 'gone', message?: string, fields?: LogFields): void
+}
+
+/**
+ * Own telemetry. Names are rows of the table in `telemetry/own-metrics.ts`; the label that names the component is added by the host.
+ * Adding costs about a microsecond: count per batch, not per sample.
+ */
+export type Counters = {
+  add(name: string, amount: number, labels?: Readonly<Record<string, string>>): void
+  /** For histograms. */
+  record(name: string, value: number, labels?: Readonly<Record<string, string>>): void
+  /** `read` is asked at every collection, until the returned function is called. */
+  observe(name: string, read: () => readonly { value: number; labels?: Readonly<Record<string, string>> }[]): () => void
+}
+
+export type Clock = {
+  /** Wall clock in milliseconds since 1970; may step. */
+  now(): number
+  /** Milliseconds since some moment; never steps. Deadlines are in this. */
+  monotonic(): number
+  /** Runs once after a delay; the returned function cancels it. */
+  after(delayMs: number, run: () => void): () => void
+}
+
+/** The one way out. */
+export type Network = {
+  /**
+   * Sends one request and calls the handler: `head` once, `chunk` for each piece of the body as it arrives, then `end` or `failed`,
+   * exactly one of the two and nothing after it. `failed` may come at any time. The returned function cancels: nothing is called
+   * after it. Bodies arrive as sent, that is, compressed if the server compressed them.
+   */
+  request(request: NetworkRequest, handler: ResponseHandler): () => void
+}
+export type NetworkRequest = {
+  readonly url: string
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'HEAD'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+  /** From the call to the end of the body. */
+  readonly timeoutMs: number
+  readonly tls?: TlsOptions
+  readonly proxyUrl?: string
+}
+export type TlsOptions = {
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+  readonly serverName?: string
+  readonly insecureSkipVerify?: boolean
+}
+export type ResponseHandler = {
+  /** Header names are lower case; of repeated headers the values are joined by ', '. */
+  head(status: number, headers: ReadonlyMap<string, string>): void
+  /** The bytes are valid until this returns: copy what is kept. */
+  chunk(bytes: Uint8Array): void
+  end(): void
+  failed(error: Error): void
+}
+
+/** The cluster model: tables of what is known, by kind. Who looks something up in a label processor does it by `around.look`. */
+export type Cluster = {
+  table<V>(kind: string): Tracked<V>
+}
+
+/** Vendor knowledge: `configs/catalogs`, and files of the user. */
+export type Catalogs = {
+  /** A name (`dcgm`) or a path. Throws an Error that names the file and what is wrong with it. */
+  load(nameOrPath: string): unknown
+}
+
+/** State that survives a restart where `service.storage` is set, and lives in memory otherwise. */
+export type Storage = {
+  readonly persistent: boolean
+  /** The named part of the store; components use their own id as name. */
+  state(name: string): StateStore
+}
+export type StateStore = {
+  load(): Promise<ReadonlyMap<string, Uint8Array>>
+  /** Resolves when the change is safe. `undefined` deletes. */
+  write(changes: ReadonlyMap<string, Uint8Array | undefined>): Promise<void>
+}
+
+// ---- errors
+
+/** Will never work: do not try again. */
+export class PermanentError extends Error {
+  override name = 'PermanentError'
+}
+
+/** Not now: whoever has the data keeps it and tries again later. */
+export class RefusedError extends Error {
+  override name = 'RefusedError'
+}

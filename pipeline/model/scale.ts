@@ -1,0 +1,49 @@
+/**
+ * Exact factors between units. A column carries its factor as a fraction and nobody multiplies before it must be, so that
+ * a 29 % that becomes a ratio and a percentage again is 29, not 28.999999999999996.
+ */
+
+/** The fraction multiply/divide in lowest terms; interned, so `===` compares. */
+export type Scale = { readonly multiply: number; readonly divide: number }
+
+const scales = new Map<string, Scale>()
+
+export const ONE: Scale = scaleOf(1, 1)
+
+/** Both parts are whole numbers above zero; anything else, or a fraction too large to be exact, is a RangeError. */
+export function scaleOf(multiply: number, divide = 1): Scale {
+  if (!Number.isSafeInteger(multiply) || !Number.isSafeInteger(divide) || multiply <= 0 || divide <= 0) {
+    throw new RangeError(`a scale is a fraction of whole numbers above zero, not ${multiply}/${divide}`)
+  }
+  const common = greatestCommonDivisor(multiply, divide)
+  const key = `${multiply / common}/${divide / common}`
+  let scale = scales.get(key)
+  if (scale === undefined) {
+    scale = Object.freeze({ multiply: multiply / common, divide: divide / common })
+    scales.set(key, scale)
+  }
+  return scale
+}
+
+/** First one, then the other. */
+export function combine(first: Scale, second: Scale): Scale {
+  if (first === ONE) return second
+  if (second === ONE) return first
+  // Crosswise reduction keeps the products as small as they can be.
+  const a = scaleOf(first.multiply, second.divide)
+  const b = scaleOf(second.multiply, first.divide)
+  return scaleOf(a.multiply * b.multiply, a.divide * b.divide)
+}
+
+export function inverse(scale: Scale): Scale {
+  return scaleOf(scale.divide, scale.multiply)
+}
+
+export function applyScale(value: number, scale: Scale): number {
+  return scale === ONE ? value : (value * scale.multiply) / scale.divide
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  while (b !== 0) [a, b] = [b, a % b]
+  return a
+}

@@ -1,0 +1,49 @@
+/** What a series is called and how its source describes it. */
+import { createInternTable, hashString } from './intern.ts'
+import type { Labels } from './labels.ts'
+
+export const METRIC_TYPES = [
+  'counter',
+  'gauge',
+  'histogram',
+  'summary',
+  'gaugehistogram',
+  'info',
+  'stateset',
+  'unknown',
+] as const
+export type MetricType = (typeof METRIC_TYPES)[number]
+
+/**
+ * A metric as its source describes it. Help, type and unit are description, not identity of a series: that is name and labels.
+ * Histograms and summaries travel as their classic series; `x_bucket` has the family `x` and its type.
+ */
+export type Metric = {
+  readonly name: string
+  readonly family: string
+  readonly type: MetricType
+  readonly unit: string
+  readonly help: string
+}
+
+/** A metric with labels: a view made on demand, for the functions that people write. */
+export type Series = { readonly metric: Metric; readonly labels: Labels }
+
+const metrics = createInternTable<Metric>()
+
+/** The one `Metric` object with this description; family defaults to the name. */
+export function metricFrom(description: { name: string } & Partial<Metric>): Metric {
+  const { name, family = name, type = 'unknown', unit = '', help = '' } = description
+  let hash = hashString(name)
+  for (const text of [family, type, unit, help]) hash = hashString(text, hash)
+  return metrics.intern(
+    hash,
+    known =>
+      known.name === name &&
+      known.family === family &&
+      known.type === type &&
+      known.unit === unit &&
+      known.help === help,
+    () => Object.freeze({ name, family, type, unit, help }),
+  )
+}

@@ -1,0 +1,76 @@
+/**
+ * Metadata that plans look at: a table whose entries can be depended on, also those that are not there yet.
+ *
+ * A reader keeps the entry and the version it saw. When the version differs, what was derived from the entry is out of date;
+ * when the table's epoch is unchanged, no entry needs to be looked at.
+ */
+
+/** One key of a table. `value` is undefined while nobody has said anything about the key. */
+export type Entry<V> = { readonly value: V | undefined; readonly version: number }
+
+export type Tracked<V> = {
+  /** Grows with every change of any entry. */
+  readonly epoch: number
+  readonly size: number
+  /** The entry of a key, the same object for as long as somebody holds it. */
+  entry(key: string): Entry<V>
+  set(key: string, value: V): void
+  delete(key: string): void
+  values(): Iterable<V>
+}
+
+type MutableEntry<V> = { value: V | undefined; version: number }
+
+export function createTracked<V>(): Tracked<V> {
+  const present = new Map<string, MutableEntry<V>>()
+  // Keys that were asked for and are not there: held for as long as a plan holds them.
+  const missing = new Map<string, WeakRef<MutableEntry<V>>>()
+  const forgotten = new FinalizationRegistry<string>(key => {
+    if (missing.get(key)?.deref() === undefined) missing.delete(key)
+  })
+  let epoch = 0
+
+  function hold(key: string, entry: MutableEntry<V>): void {
+    missing.set(key, new WeakRef(entry))
+    forgotten.register(entry, key)
+  }
+
+  function change(entry: MutableEntry<V>, value: V | undefined): void {
+    entry.value = value
+    entry.version++
+    epoch++
+  }
+
+  return {
+    get epoch() {
+      return epoch
+    },
+    get size() {
+      return present.size
+    },
+    entry(key) {
+      let entry = present.get(key) ?? missing.get(key)?.deref()
+      if (entry === undefined) hold(key, (entry = { value: undefined, version: 0 }))
+      return entry
+    },
+    set(key, value) {
+      let entry = present.get(key)
+      if (entry === undefined) {
+        entry = missing.get(key)?.deref() ?? { value: undefined, version: 0 }
+        missing.delete(key)
+        present.set(key, entry)
+      }
+      if (entry.value !== value) change(entry, value)
+    },
+    delete(key) {
+      const entry = present.get(key)
+      if (entry === undefined) return
+      present.delete(key)
+      hold(key, entry)
+      change(entry, undefined)
+    },
+    *values() {
+      for (const entry of present.values()) yield entry.value as V
+    },
+  }
+}

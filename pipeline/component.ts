@@ -4,13 +4,10 @@
  * A component is a value: an object with its type, its config schema and a `create`. Nothing registers itself; the three
  * registries and `main.ts` list them.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
 import type { Batch } from './model/batch.ts'
-import type { Labels } from './model/labels.ts'
-import type { Layout } from './model/layout.ts'
-import type { Scale } from './model/scale.ts'
-import type { Metric, Series } from './model/series.ts'
-import type { Entry, Tracked } from './model/tracked.ts'
+import type { Tracked } from './model/tracked.ts'
 
 /** A JSON schema, plus `secret: true` for what must never be shown. It is the only declaration of a component's config. */
 export type ConfigSchema = JSONSchema & { readonly type: 'object' }
@@ -90,43 +87,6 @@ export type Processor = Life & { consume(batch: Batch): void }
 export type Exporter = Life & { consume(batch: Batch): void }
 
 export type Extension = Life
-
-// ---- label processors
-
-/**
- * What a label processor makes of one series. `scale` leads from the incoming value to the outgoing one; `range` is in the
- * outgoing unit, and a value outside is dropped and counted. When several incoming series become one, `fold` says what counts:
- * the largest, or the first that has a sample (the default).
- */
-export type Mapped = Series & { readonly scale?: Scale; readonly range?: Range; readonly fold?: Fold }
-export type Range = { readonly min: number; readonly max: number }
-export type Fold = 'first' | 'max'
-
-/** What a label processor may look at besides the series itself. */
-export type Around = {
-  /** The layout that the series is in. */
-  readonly layout: Layout
-  /** Reads metadata and remembers that it did: when the entry changes, the function runs again for the series concerned. */
-  look<V>(entry: Entry<V>): V | undefined
-}
-
-/**
- * The pure function that a label processor is. What it looks at decides how often it runs: by labels once per label set (per GPU,
- * not per field), by metric once per metric, by series once per series. A function that reads `around.layout` runs again for all
- * series of a source whenever that source's layout changes, so it says so.
- */
-export type SeriesMap =
-  | { readonly by: 'labels'; map(labels: Labels, around: Around): Labels | undefined }
-  | { readonly by: 'metric'; map(metric: Metric, around: Around): readonly Omit<Mapped, 'labels'>[] }
-  | {
-      readonly by: 'series'
-      readonly readsLayout?: boolean
-      map(series: Series, around: Around): readonly Mapped[]
-    }
-
-export type SeriesProcessorDefinition<S extends ConfigSchema = any> = Definition<S> & {
-  create(config: FromSchema<S>, host: Host): SeriesMap
-}
 
 // ---- what the pipeline gives a component
 
@@ -212,7 +172,16 @@ export type Network = {
    * after it. Bodies arrive as sent, that is, compressed if the server compressed them.
    */
   request(request: NetworkRequest, handler: ResponseHandler): () => void
+  /** Serves HTTP at `host:port`. Rejects with a sentence that names the address if that cannot be had. Binds nothing in config tests. */
+  listen(
+    endpoint: string,
+    handle: (request: IncomingMessage, response: ServerResponse) => void,
+    options?: ListenOptions,
+  ): Promise<Listener>
 }
+export type ListenOptions = { readonly tls?: TlsOptions }
+/** `address` is `host:port` with the true port, where port 0 was asked for. `close` ends connections that are idle, then, at the deadline, all. */
+export type Listener = { readonly address: string; close(deadlineMs: number): Promise<void> }
 export type NetworkRequest = {
   readonly url: string
   readonly method?: 'GET' | 'POST' | 'PUT' | 'HEAD'
@@ -260,6 +229,16 @@ export type StateStore = {
   load(): Promise<ReadonlyMap<string, Uint8Array>>
   /** Resolves when the change is safe. `undefined` deletes. */
   write(changes: ReadonlyMap<string, Uint8Array | undefined>): Promise<void>
+}
+
+// ---- registries
+
+/** All components there are; `main.ts` puts them together. */
+export type Registries = {
+  readonly receivers: readonly ReceiverDefinition[]
+  readonly processors: readonly ProcessorDefinition[]
+  readonly exporters: readonly ExporterDefinition[]
+  readonly extensions: readonly ExtensionDefinition[]
 }
 
 // ---- errors

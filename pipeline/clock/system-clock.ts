@@ -1,0 +1,22 @@
+/** The machine's own time. */
+import type { Clock } from '../component.ts'
+
+/** Node fires a timer with a longer delay at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** A timer that is waited for keeps the process alive: whoever starts one cancels it when it stops. */
+export function createSystemClock(): Clock {
+  return {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    after(delayMs, run) {
+      let timer: NodeJS.Timeout
+      function wait(leftMs: number): void {
+        if (leftMs > LONGEST_TIMER_MS) timer = setTimeout(() => wait(leftMs - LONGEST_TIMER_MS), LONGEST_TIMER_MS)
+        else timer = setTimeout(run, leftMs)
+      }
+      wait(Math.max(0, delayMs))
+      return () => clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * THE table of the metrics that gpucol has about itself. Dashboards and alerts are built on these names: one that is here stays,
+ * and what is not here cannot be counted. `configs/own-metrics.md` is made from it.
+ *
+ * Names are those of the OpenTelemetry Collector with `gpucol_` in front wherever it has the same thing.
+ */
+
+export type OwnMetric = {
+  /** The name by OTLP, and in the code. Prometheus shows counters with `_total`, as `prometheusName` has it. */
+  readonly name: string
+  readonly kind: 'counter' | 'gauge' | 'histogram'
+  /** As UCUM has it; empty where there is none. */
+  readonly unit: string
+  readonly description: string
+  readonly labels: readonly string[]
+  /** Upper bounds, for histograms. */
+  readonly buckets?: readonly number[]
+}
+
+/** From 1 ms to 30 s: what a scrape takes, and what its timeout may be. */
+const SCRAPE_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+/** From 10 µs to 1 s: a batch is worked on without a pause, so anything above 0.1 s is a stutter of the whole process. */
+const BATCH_SECONDS = [0.00001, 0.000025, 0.0001, 0.00025, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1]
+
+const receiver = ['receiver']
+const processor = ['processor', 'pipeline']
+const exporter = ['exporter']
+
+export const OWN_METRICS: readonly OwnMetric[] = [
+  counter('gpucol_receiver_accepted_metric_points', '{point}', receiver, 'Points that the pipelines took.'),
+  counter(
+    'gpucol_receiver_refused_metric_points',
+    '{point}',
+    receiver,
+    'Points that no pipeline took; the source was told so, or its next collection brings them again.',
+  ),
+  counter(
+    'gpucol_receiver_failed_metric_points',
+    '{point}',
+    receiver,
+    'Points that were lost by a failure inside gpucol.',
+  ),
+  counter('gpucol_receiver_scrapes', '{scrape}', [...receiver, 'outcome'], 'Scrapes, by outcome: ok or failed.'),
+  histogram(
+    'gpucol_receiver_scrape_duration_seconds',
+    receiver,
+    SCRAPE_SECONDS,
+    'How long scrapes took, failed ones included.',
+  ),
+  counter(
+    'gpucol_receiver_bad_lines',
+    '{line}',
+    receiver,
+    'Lines of scraped text that could not be read and were skipped.',
+  ),
+  counter(
+    'gpucol_receiver_absent_metric_points',
+    '{point}',
+    receiver,
+    'Samples that were there and had to be left out; their series go on.',
+  ),
+
+  counter('gpucol_processor_incoming_metric_points', '{point}', processor, 'Points that came in.'),
+  counter('gpucol_processor_outgoing_metric_points', '{point}', processor, 'Points that were handed on.'),
+  counter(
+    'gpucol_processor_dropped_metric_points',
+    '{point}',
+    processor,
+    'Points that were lost by a failure of the processor.',
+  ),
+  counter(
+    'gpucol_processor_refused_metric_points',
+    '{point}',
+    processor,
+    'Points that were sent back because nobody further on takes them now.',
+  ),
+  histogram(
+    'gpucol_processor_duration_seconds',
+    processor,
+    BATCH_SECONDS,
+    'How long the processor itself took for a batch, without those that come after it.',
+  ),
+  counter(
+    'gpucol_processor_plans',
+    '{plan}',
+    processor,
+    'Plans that were made: once for a set of series, and again when that or the metadata it was made from changes.',
+  ),
+  counter(
+    'gpucol_processor_mapped_series',
+    '{series}',
+    processor,
+    'Label sets, metrics or series that the processor looked at to make plans. Flat while nothing changes.',
+  ),
+  counter(
+    'gpucol_processor_folded_metric_points',
+    '{point}',
+    processor,
+    'Points that became one with another because the processor made their series the same.',
+  ),
+  counter(
+    'gpucol_processor_out_of_range_metric_points',
+    '{point}',
+    processor,
+    'Points with a value that cannot be, and were left out; their series go on.',
+  ),
+
+  counter('gpucol_exporter_sent_metric_points', '{point}', exporter, 'Points that were delivered, or can be scraped.'),
+  counter(
+    'gpucol_exporter_send_failed_metric_points',
+    '{point}',
+    exporter,
+    'Points that could not be delivered and are lost.',
+  ),
+  counter('gpucol_exporter_refused_metric_points', '{point}', exporter, 'Points that the exporter did not take.'),
+  counter(
+    'gpucol_exporter_requests',
+    '{request}',
+    [...exporter, 'status'],
+    'HTTP requests that were answered, by status; for the exporters that are scraped.',
+  ),
+  gauge('gpucol_exporter_live_series', '{series}', exporter, 'Series that can be scraped now.'),
+
+  counter(
+    'gpucol_http_server_failed_requests',
+    '{request}',
+    ['exporter', 'extension'],
+    'Requests that failed inside gpucol and were answered with 500. One of the labels names the component; none is this page.',
+  ),
+
+  counter('gpucol_config_reloads', '{reload}', ['outcome'], 'Reloads of the configuration, by outcome: ok or failed.'),
+  gauge(
+    'gpucol_config_last_reload_successful',
+    '',
+    [],
+    '1 if the configuration was good when it was last read, else 0.',
+  ),
+  gauge(
+    'gpucol_config_last_reload_success_timestamp_seconds',
+    's',
+    [],
+    'When the configuration in use was read, in seconds since 1970.',
+  ),
+
+  gauge('gpucol_build_info', '', ['version', 'node'], 'Always 1; the labels say which gpucol runs on which Node.'),
+  counter('gpucol_process_cpu_seconds', 's', [], 'CPU time of the process, user and system.'),
+  counter('gpucol_process_uptime_seconds', 's', [], 'Time since the start.'),
+  gauge('gpucol_process_memory_rss_bytes', 'By', [], 'Physical memory of the process.'),
+  gauge('gpucol_process_heap_used_bytes', 'By', [], 'JavaScript heap in use, not yet collected garbage included.'),
+  gauge('gpucol_process_interned_label_sets', '{set}', [], 'Distinct label sets in memory.'),
+  gauge(
+    'gpucol_process_event_loop_delay_mean_seconds',
+    's',
+    [],
+    'How late the event loop was on average, over 10 s or the time since the last look, whichever is longer.',
+  ),
+  gauge('gpucol_process_event_loop_delay_p99_seconds', 's', [], 'The same, 99th percentile.'),
+  gauge('gpucol_process_event_loop_delay_max_seconds', 's', [], 'The same, worst case.'),
+]
+
+function counter(name: string, unit: string, labels: readonly string[], description: string): OwnMetric {
+  return { name, kind: 'counter', unit, description, labels }
+}
+
+function gauge(name: string, unit: string, labels: readonly string[], description: string): OwnMetric {
+  return { name, kind: 'gauge', unit, description, labels }
+}
+
+function histogram(
+  name: string,
+  labels: readonly string[],
+  buckets: readonly number[],
+  description: string,
+): OwnMetric {
+  return { name, kind: 'histogram', unit: 's', description, labels, buckets }
+}
+
+/** The name that stands on `/metrics`; a histogram has it with `_bucket`, `_sum` and `_count`. */
+export function prometheusName(metric: OwnMetric): string {
+  return metric.kind === 'counter' ? `${metric.name}_total` : metric.name
+}

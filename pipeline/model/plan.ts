@@ -1,37 +1,138 @@
-/** What label processors are, and how the pipeline turns them into plans that only move numbers. */
-import type { Labels } from './labels.ts'
-import type { Layout } from './layout.ts'
-import type { Scale } from './scale.ts'
-import type { Metric, Series } from './series.ts'
-import type { Entry } from './tracked.ts'
-
 /**
- * What a label processor makes of one series. `scale` leads from the incoming value to the outgoing one; `range` is in the
- * outgoing unit, and a value outside is dropped and counted. When several incoming series become one, `fold` says what counts:
- * the largest, or the first that has a sample (the default).
+ * A plan moves the numbers of one layout to another: made once per layout, run once per batch, without any label work.
  */
-export type Mapped = Series & { readonly scale?: Scale; readonly range?: Range; readonly fold?: Fold }
-export type Range = { readonly min: number; readonly max: number }
-export type Fold = 'first' | 'max'
+import type { Batch } from './batch.ts'
+import type { Fold, Range } from './label-processor.ts'
+import { columnCount, type Layout } from './layout.ts'
 
-/** What a label processor may look at besides the series itself. */
-export type Around = {
-  /** The layout that the series is in. */
-  readonly layout: Layout
-  /** Reads metadata and remembers that it did: when the entry changes, the function runs again for the series concerned. */
-  look<V>(entry: Entry<V>): V | undefined
+export type Plan = {
+  readonly input: Layout
+  readonly output: Layout
+  /** For each outgoing column the incoming one, never descending. Undefined: every column stays where it is. */
+  readonly gather?: Uint32Array
+  readonly folds?: Folds
+  readonly ranges?: Ranges
+  /** What was said about the columns of output.metrics[k], for making the next plan. */
+  readonly rules?: readonly Rule[]
 }
 
-/**
- * The pure function that a label processor is. What it looks at decides how often it runs: by labels once per label set (per GPU,
- * not per field), by metric once per metric, by series once per series. A function that reads `around.layout` runs again for all
- * series of a source whenever that source's layout changes, so it says so.
- */
-export type SeriesMap =
-  | { readonly by: 'labels'; map(labels: Labels, around: Around): Labels | undefined }
-  | { readonly by: 'metric'; map(metric: Metric, around: Around): readonly Omit<Mapped, 'labels'>[] }
-  | {
-      readonly by: 'series'
-      readonly readsLayout?: boolean
-      map(series: Series, around: Around): readonly Mapped[]
+export type Rule = { readonly range: Range | undefined; readonly fold: Fold | undefined }
+
+/** Further incoming columns of outgoing columns that have one already. All arrays have one place per fold. */
+export type Folds = {
+  readonly outputs: Uint32Array
+  readonly inputs: Uint32Array
+  /** 1: the larger one counts. 0: the first that is there. */
+  readonly isMax: Uint8Array
+  /** From the incoming number to one with the outgoing column's pending scale. */
+  readonly multiply: Float64Array
+  readonly divide: Float64Array
+  /** Bounds as in `Ranges`; NaN where there are none. */
+  readonly low: Float64Array
+  readonly high: Float64Array
+}
+
+/** Outgoing columns whose numbers must lie within bounds, which are in the column's unscaled numbers. */
+export type Ranges = {
+  readonly columns: Uint32Array
+  readonly low: Float64Array
+  readonly high: Float64Array
+}
+
+/** What became of a batch: the outgoing one, and how many samples were outside their range. */
+export type PlanResult = { readonly batch: Batch; readonly outOfRange: number }
+
+export function runPlan(plan: Plan, batch: Batch): PlanResult {
+  const { input, output, gather, folds, ranges } = plan
+  if (input === output && ranges === undefined) return { batch, outOfRange: 0 }
+  const onlyNames = folds === undefined && ranges === undefined && batch.absent === undefined
+  if (onlyNames && gather === undefined) return { batch: { ...batch, layout: output }, outOfRange: 0 }
+  const moved = {
+    ...batch,
+    layout: output,
+    values: move(batch.values, gather),
+    ...(batch.times && { times: move(batch.times, gather) }),
+    ...(batch.starts && { starts: move(batch.starts, gather) }),
+  }
+  return onlyNames ? { batch: moved, outOfRange: 0 } : settle(plan, batch, moved)
+}
+
+/** A copy, since folds write into it and nobody writes into what it was given. */
+function move(from: Float64Array, gather: Uint32Array | undefined): Float64Array {
+  if (gather === undefined) return from.slice()
+  const to = new Float64Array(gather.length)
+  for (let i = 0; i < to.length; i++) to[i] = from[gather[i]!]!
+  return to
+}
+
+type Moved = Batch & { values: Float64Array; times?: Float64Array; starts?: Float64Array }
+
+/** Works out which outgoing columns have a sample: absent ones come along, values out of range go, folds fill in. */
+function settle({ output, gather, folds, ranges }: Plan, batch: Batch, moved: Moved): PlanResult {
+  const missing = new Uint8Array(columnCount(output))
+  const absentInputs = flags(batch)
+  if (absentInputs !== undefined) {
+    for (let i = 0; i < missing.length; i++) missing[i] = absentInputs[gather === undefined ? i : gather[i]!]!
+  }
+  let outOfRange = 0
+  if (ranges !== undefined) {
+    const { columns, low, high } = ranges
+    for (let i = 0; i < columns.length; i++) {
+      const column = columns[i]!
+      const value = moved.values[column]!
+      if (missing[column] === 0 && !(value >= low[i]! && value <= high[i]!)) {
+        missing[column] = 1
+        outOfRange++
+      }
     }
+  }
+  if (folds !== undefined) outOfRange += fold(folds, batch, absentInputs, moved, missing)
+  const { absent: _, ...rest } = moved
+  const absent = columnsOf(missing)
+  return { batch: absent === undefined ? rest : { ...rest, absent }, outOfRange }
+}
+
+function fold(
+  folds: Folds,
+  batch: Batch,
+  absentInputs: Uint8Array | undefined,
+  moved: Moved,
+  missing: Uint8Array,
+): number {
+  let outOfRange = 0
+  for (let i = 0; i < folds.outputs.length; i++) {
+    const input = folds.inputs[i]!
+    const output = folds.outputs[i]!
+    if (absentInputs !== undefined && absentInputs[input] === 1) continue
+    const value = (batch.values[input]! * folds.multiply[i]!) / folds.divide[i]!
+    const low = folds.low[i]!
+    if (!Number.isNaN(low) && !(value >= low && value <= folds.high[i]!)) {
+      outOfRange++
+      continue
+    }
+    const current = moved.values[output]!
+    const wins = folds.isMax[i] === 1 && (value > current || Number.isNaN(current))
+    if (missing[output] === 0 && !wins) continue
+    missing[output] = 0
+    moved.values[output] = value
+    if (moved.times !== undefined) moved.times[output] = batch.times![input]!
+    if (moved.starts !== undefined) moved.starts[output] = batch.starts![input]!
+  }
+  return outOfRange
+}
+
+function flags(batch: Batch): Uint8Array | undefined {
+  if (batch.absent === undefined) return undefined
+  const set = new Uint8Array(columnCount(batch.layout))
+  for (const column of batch.absent) set[column] = 1
+  return set
+}
+
+function columnsOf(set: Uint8Array): Uint32Array | undefined {
+  let count = 0
+  for (const flag of set) count += flag
+  if (count === 0) return undefined
+  const columns = new Uint32Array(count)
+  for (let i = 0, next = 0; i < set.length; i++) if (set[i] === 1) columns[next++] = i
+  return columns
+}

@@ -2,21 +2,26 @@
  * Metadata that plans look at: a table whose entries can be depended on, also those that are not there yet.
  *
  * A reader keeps the entry and the version it saw. When the version differs, what was derived from the entry is out of date;
- * when the table's epoch is unchanged, no entry needs to be looked at.
+ * as long as `trackedChanges()` is the same, no entry of any table needs to be looked at.
  */
 
 /** One key of a table. `value` is undefined while nobody has said anything about the key. */
 export type Entry<V> = { readonly value: V | undefined; readonly version: number }
 
 export type Tracked<V> = {
-  /** Grows with every change of any entry. */
-  readonly epoch: number
   readonly size: number
   /** The entry of a key, the same object for as long as somebody holds it. */
   entry(key: string): Entry<V>
   set(key: string, value: V): void
   delete(key: string): void
   values(): Iterable<V>
+}
+
+let changes = 0
+
+/** Grows with every change of any entry of any table. */
+export function trackedChanges(): number {
+  return changes
 }
 
 type MutableEntry<V> = { value: V | undefined; version: number }
@@ -28,7 +33,6 @@ export function createTracked<V>(): Tracked<V> {
   const forgotten = new FinalizationRegistry<string>(key => {
     if (missing.get(key)?.deref() === undefined) missing.delete(key)
   })
-  let epoch = 0
 
   function hold(key: string, entry: MutableEntry<V>): void {
     missing.set(key, new WeakRef(entry))
@@ -38,13 +42,10 @@ export function createTracked<V>(): Tracked<V> {
   function change(entry: MutableEntry<V>, value: V | undefined): void {
     entry.value = value
     entry.version++
-    epoch++
+    changes++
   }
 
   return {
-    get epoch() {
-      return epoch
-    },
     get size() {
       return present.size
     },

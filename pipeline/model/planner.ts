@@ -1,0 +1,229 @@
+/**
+ * Keeps the plans of one label processor: one per source, remade when the source's layout or the metadata that was looked at
+ * changes, and then only for the columns concerned.
+ */
+import type { Source } from './batch.ts'
+import { compileColumns, compileTables } from './compile.ts'
+import { haveChanged, recordLooks, type Dependencies } from './dependencies.ts'
+import type { Look, Mapped, MappedMetric, SeriesMap } from './label-processor.ts'
+import type { Labels } from './labels.ts'
+import { labelsAt, metricAt, seriesAt, type Layout } from './layout.ts'
+import type { Plan } from './plan.ts'
+import { combine } from './scale.ts'
+import type { Metric } from './series.ts'
+import { trackedChanges } from './tracked.ts'
+
+export type Planner = {
+  planFor(source: Source, layout: Layout): Plan
+  /** The source is no more. */
+  forget(source: Source): void
+  /** What it cost so far: plans made, calls of the function, series that came out twice unasked. */
+  readonly counts: { readonly plans: number; readonly mapped: number; readonly duplicates: number }
+}
+
+type Counts = { plans: number; mapped: number; duplicates: number }
+
+/** What is kept per source. `seen` is the state of the metadata at which the plan was last found to be right. */
+type Made<R> = { plan: Plan; results: readonly R[]; seen: number }
+
+export function createPlanner(map: SeriesMap): Planner {
+  const counts: Counts = { plans: 0, mapped: 0, duplicates: 0 }
+  switch (map.by) {
+    case 'labels':
+      return plannerByTable<Labels, Labels | undefined>({
+        counts,
+        tableOf: layout => layout.labels,
+        map: map.map,
+        compile: compileByLabels,
+      })
+    case 'metric':
+      return plannerByTable<Metric, readonly MappedMetric[]>({
+        counts,
+        tableOf: layout => layout.metrics,
+        map: map.map,
+        compile: compileByMetric,
+      })
+    case 'series':
+      return plannerByColumn(counts, (layout, column, look) => map.map(seriesAt(layout, column), look), true)
+    case 'layout':
+      return plannerByColumn(counts, (layout, column, look) => map.map(seriesAt(layout, column), look, layout), false)
+  }
+}
+
+type Compile<R> = (
+  input: Layout,
+  results: readonly R[],
+  previous: Plan | undefined,
+  isStale: (entry: number) => boolean,
+) => { plan: Plan; duplicates: number }
+
+/**
+ * For functions of the labels or of the metric alone. Their results are remembered for all sources together, for as long as the
+ * label set or the metric lives.
+ */
+function plannerByTable<K extends object, R>(options: {
+  counts: Counts
+  tableOf: (layout: Layout) => readonly K[]
+  map: (key: K, look: Look) => R
+  compile: Compile<R>
+}): Planner {
+  const { counts, tableOf, compile } = options
+  const remembered = new WeakMap<K, { result: R; dependencies: Dependencies | undefined }>()
+  const made = new WeakMap<Source, Made<R>>()
+
+  function resultOf(key: K): R {
+    const known = remembered.get(key)
+    if (known !== undefined && (known.dependencies === undefined || !haveChanged(known.dependencies)))
+      return known.result
+    counts.mapped++
+    const fresh = recordLooks(look => options.map(key, look))
+    // An equal result keeps its identity, so that plans can see that nothing changed.
+    if (known !== undefined && sameResult(known.result, fresh.result)) fresh.result = known.result
+    remembered.set(key, fresh)
+    return fresh.result
+  }
+
+  return {
+    counts,
+    planFor(source, layout) {
+      const known = made.get(source)
+      const seen = trackedChanges()
+      if (known !== undefined && known.plan.input === layout && known.seen === seen) return known.plan
+      const results = tableOf(layout).map(resultOf)
+      if (
+        known !== undefined &&
+        known.plan.input === layout &&
+        results.every((result, i) => result === known.results[i])
+      ) {
+        known.seen = seen
+        return known.plan
+      }
+      const before = known && new Map(tableOf(known.plan.input).map((key, i) => [key, known.results[i]]))
+      const keys = tableOf(layout)
+      const isStale = (entry: number) => before?.get(keys[entry]!) !== results[entry]
+      const { plan, duplicates } = compile(layout, results, known?.plan, isStale)
+      counts.plans++
+      counts.duplicates += duplicates
+      made.set(source, { plan, results, seen })
+      return plan
+    },
+    forget: source => void made.delete(source),
+  }
+}
+
+const compileByLabels: Compile<Labels | undefined> = (input, results, previous, isStale) => {
+  const distinct = new Set(results)
+  if (!distinct.has(undefined) && distinct.size === results.length) {
+    const labels = results as readonly Labels[]
+    return {
+      plan: compileTables(input, { metrics: input.metrics, scales: input.scales, labels }, previous),
+      duplicates: 0,
+    }
+  }
+  return compileColumns(
+    input,
+    column => {
+      const labels = results[input.labelsOf[column]!]
+      return labels === undefined ? [] : [{ metric: metricAt(input, column), labels }]
+    },
+    previous,
+    column => isStale(input.labelsOf[column]!),
+  )
+}
+
+const compileByMetric: Compile<readonly MappedMetric[]> = (input, results, previous, isStale) => {
+  if (results.every(result => result.length === 1) && namesStayApart(input, results)) {
+    const only = results.map(result => result[0]!)
+    const tables = {
+      metrics: only.map(mapped => mapped.metric),
+      scales: only.map(({ scale }, i) => (scale === undefined ? input.scales[i]! : combine(input.scales[i]!, scale))),
+      rules: only.map(({ range, fold }) => ({ range, fold })),
+      labels: input.labels,
+    }
+    return { plan: compileTables(input, tables, previous), duplicates: 0 }
+  }
+  return compileColumns(
+    input,
+    column => results[input.metricOf[column]!]!.map(mapped => ({ ...mapped, labels: labelsAt(input, column) })),
+    previous,
+    column => isStale(input.metricOf[column]!),
+  )
+}
+
+/** Whether no two names become one: then no two series can. */
+function namesStayApart({ metrics }: Layout, results: readonly (readonly MappedMetric[])[]): boolean {
+  const before = new Map<string, string>()
+  return results.every(([mapped], i) => {
+    const name = metrics[i]!.name
+    const known = before.get(mapped!.metric.name)
+    before.set(mapped!.metric.name, name)
+    return known === undefined || known === name
+  })
+}
+
+/** Labels and metrics are interned, so a label set is compared by identity; lists of mapped metrics are compared by content. */
+function sameResult(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
+  return (a as MappedMetric[]).every((one, i) => {
+    const other = b[i] as MappedMetric
+    return (
+      one.metric === other.metric &&
+      one.scale === other.scale &&
+      one.fold === other.fold &&
+      one.range?.min === other.range?.min &&
+      one.range?.max === other.range?.max
+    )
+  })
+}
+
+/** For functions of the whole series. What they said is not kept beside the plan: a plan knows what each column became. */
+function plannerByColumn(
+  counts: Counts,
+  map: (layout: Layout, column: number, look: Look) => readonly Mapped[],
+  survivesLayout: boolean,
+): Planner {
+  type MadeByColumn = { plan: Plan; looked: ReadonlyMap<number, Dependencies>; seen: number }
+  const made = new WeakMap<Source, MadeByColumn>()
+
+  function make(layout: Layout, known: MadeByColumn | undefined): MadeByColumn {
+    const looked = new Map<number, Dependencies>()
+    const allStale = !survivesLayout && known?.plan.input !== layout
+    const emit = (column: number) => {
+      counts.mapped++
+      const { result, dependencies } = recordLooks(look => map(layout, column, look))
+      if (dependencies !== undefined) looked.set(column, dependencies)
+      return result
+    }
+    const isStale = (column: number, from: number) => {
+      const dependencies = known?.looked.get(from)
+      if (allStale || (dependencies !== undefined && haveChanged(dependencies))) return true
+      if (dependencies === undefined) return false
+      looked.set(column, dependencies)
+      return false
+    }
+    const { plan, duplicates } = compileColumns(layout, emit, known?.plan, isStale)
+    counts.plans++
+    counts.duplicates += duplicates
+    return { plan, looked, seen: trackedChanges() }
+  }
+
+  return {
+    counts,
+    planFor(source, layout) {
+      const known = made.get(source)
+      if (known !== undefined && known.plan.input === layout) {
+        const seen = trackedChanges()
+        if (known.seen === seen) return known.plan
+        if (known.looked.values().every(dependencies => !haveChanged(dependencies))) {
+          known.seen = seen
+          return known.plan
+        }
+      }
+      const fresh = make(layout, known)
+      made.set(source, fresh)
+      return fresh.plan
+    },
+    forget: source => void made.delete(source),
+  }
+}

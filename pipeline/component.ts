@@ -5,17 +5,21 @@
  * registries and `main.ts` list them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
+import type { ExtendedJSONSchema, FromSchema, JSONSchema } from 'json-schema-to-ts'
 import type { Batch } from './model/batch.ts'
 import type { Tracked } from './model/tracked.ts'
 
 /** A JSON schema, plus `secret: true` for what must never be shown. It is the only declaration of a component's config. */
-export type ConfigSchema = JSONSchema & { readonly type: 'object' }
+export type ConfigSchema = ExtendedJSONSchema<{ secret: boolean }> & AnySchema
 
-// ---- definitions
+/** What definitions take for a schema. Not `ConfigSchema`: the compiler would work out the config of every schema there can be. */
+export type AnySchema = { readonly type: 'object' }
 
-/** What all definitions have. `C` is the type of the config, as `config` describes it, with defaults filled in. */
-type Definition<S extends ConfigSchema> = {
+/** The type of the config that a schema describes, with defaults filled in; `any` where the schema is not known. */
+export type ConfigOf<S> = 0 extends 1 & S ? any : S extends JSONSchema ? FromSchema<S> : never
+
+/** What all definitions have. `create` and its relatives get the config as the schema describes it, with defaults filled in. */
+type Definition<S extends AnySchema> = {
   /** lower_snake_case; the id in a config is `type` or `type/name`. */
   readonly type: string
   /** Older spellings, accepted with a warning. */
@@ -26,9 +30,9 @@ type Definition<S extends ConfigSchema> = {
   /** A config that works, shown in the reference. */
   readonly example: unknown
   /** Finds what a schema cannot say (a regular expression that does not compile). Paths are keys from the component's config down. */
-  readonly check?: (config: FromSchema<S>) => readonly Problem[]
+  readonly check?: (config: ConfigOf<S>) => readonly Problem[]
   /** The addresses (`host:port`) that it listens on, with the place where the config says so. */
-  readonly listens?: (config: FromSchema<S>) => readonly { address: string; path: readonly (string | number)[] }[]
+  readonly listens?: (config: ConfigOf<S>) => readonly { address: string; path: readonly (string | number)[] }[]
 }
 
 export type Problem = { readonly path: readonly (string | number)[]; readonly message: string }
@@ -36,42 +40,37 @@ export type Problem = { readonly path: readonly (string | number)[]; readonly me
 /** Hands a batch on. Throws `RefusedError` if nobody downstream takes it now; every other failure is dealt with where it happens. */
 export type Next = (batch: Batch) => void
 
-export type ReceiverDefinition<S extends ConfigSchema = any> = Definition<S> & {
-  create(config: FromSchema<S>, host: Host, next: Next): Receiver
+export type ReceiverDefinition<S extends AnySchema = any> = Definition<S> & {
+  create(config: ConfigOf<S>, host: Host, next: Next): Receiver
 }
-export type ProcessorDefinition<S extends ConfigSchema = any> = Definition<S> & {
-  create(config: FromSchema<S>, host: Host, next: Next): Processor
+export type ProcessorDefinition<S extends AnySchema = any> = Definition<S> & {
+  create(config: ConfigOf<S>, host: Host, next: Next): Processor
 }
-export type ExporterDefinition<S extends ConfigSchema = any> = Definition<S> & {
-  create(config: FromSchema<S>, host: Host): Exporter
+export type ExporterDefinition<S extends AnySchema = any> = Definition<S> & {
+  create(config: ConfigOf<S>, host: Host): Exporter
 }
-export type ExtensionDefinition<S extends ConfigSchema = any> = Definition<S> & {
-  create(config: FromSchema<S>, host: ExtensionHost): Extension
-}
-
-export function defineReceiver<const S extends ConfigSchema>(definition: ReceiverDefinition<S>): ReceiverDefinition<S> {
-  return definition
-}
-export function defineProcessor<const S extends ConfigSchema>(
-  definition: ProcessorDefinition<S>,
-): ProcessorDefinition<S> {
-  return definition
-}
-export function defineExporter<const S extends ConfigSchema>(definition: ExporterDefinition<S>): ExporterDefinition<S> {
-  return definition
-}
-export function defineExtension<const S extends ConfigSchema>(
-  definition: ExtensionDefinition<S>,
-): ExtensionDefinition<S> {
-  return definition
+export type ExtensionDefinition<S extends AnySchema = any> = Definition<S> & {
+  create(config: ConfigOf<S>, host: ExtensionHost): Extension
 }
 
-// ---- what create returns
+export function defineReceiver<const S extends AnySchema>(definition: ReceiverDefinition<S>): ReceiverDefinition<S> {
+  return definition
+}
+export function defineProcessor<const S extends AnySchema>(definition: ProcessorDefinition<S>): ProcessorDefinition<S> {
+  return definition
+}
+export function defineExporter<const S extends AnySchema>(definition: ExporterDefinition<S>): ExporterDefinition<S> {
+  return definition
+}
+export function defineExtension<const S extends AnySchema>(definition: ExtensionDefinition<S>): ExtensionDefinition<S> {
+  return definition
+}
 
 /**
  * Creating opens nothing and starts nothing. `start` may be called once; it settles when the component works (a listener is
  * bound) and rejects if it cannot. `stop` may be called without `start`, and twice; after it settles the component does nothing
- * any more, and it settles by `deadlineMs` of the host's monotonic clock at the latest.
+ * any more, and it settles by `deadlineMs` of the host's monotonic clock at the latest. `consume` may be called before `start`
+ * has settled: at a reload batches go to the new component while the old one still gives up its port.
  */
 type Life = {
   start?(): void | Promise<void>
@@ -87,8 +86,6 @@ export type Processor = Life & { consume(batch: Batch): void }
 export type Exporter = Life & { consume(batch: Batch): void }
 
 export type Extension = Life
-
-// ---- what the pipeline gives a component
 
 /** Time, network, disk and the outside world are reached through this and nothing else, so that a pipeline can run on a virtual clock. */
 export type Host = {
@@ -162,6 +159,8 @@ export type Clock = {
   monotonic(): number
   /** Runs once after a delay; the returned function cancels it. */
   after(delayMs: number, run: () => void): () => void
+  /** True on the virtual clock of config tests, where what happens at an interval happens exactly at its multiples from the start. */
+  readonly aligned?: boolean
 }
 
 /** The one way out. */
@@ -231,8 +230,6 @@ export type StateStore = {
   write(changes: ReadonlyMap<string, Uint8Array | undefined>): Promise<void>
 }
 
-// ---- registries
-
 /** All components there are; `main.ts` puts them together. */
 export type Registries = {
   readonly receivers: readonly ReceiverDefinition[]
@@ -240,8 +237,6 @@ export type Registries = {
   readonly exporters: readonly ExporterDefinition[]
   readonly extensions: readonly ExtensionDefinition[]
 }
-
-// ---- errors
 
 /** Will never work: do not try again. */
 export class PermanentError extends Error {

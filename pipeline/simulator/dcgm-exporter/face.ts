@@ -1,0 +1,45 @@
+/** One dcgm-exporter per node, at `/nodes/NODE/metrics`. */
+import { sendText, type Face } from '../face.ts'
+import type { SimulatedNode } from '../node.ts'
+import { generationOfNode, type GenerationName } from './generations.ts'
+import { createNodeRenderer, type NodeRenderer } from './render.ts'
+
+export type DcgmExporterOptions = {
+  readonly generation: GenerationName | 'mixed'
+  /** How often DCGM takes a sample: between two, readings repeat. */
+  readonly collectIntervalMs: number
+}
+
+const PATH = /^\/nodes\/([^/]+)\/(?:metrics|health)$/
+
+export function dcgmExporterPath(nodeName: string): string {
+  return `/nodes/${nodeName}/metrics`
+}
+
+export function createDcgmExporterFace(nodes: readonly SimulatedNode[], options: DcgmExporterOptions): Face {
+  const nodesByName = new Map(nodes.map(node => [node.name, node]))
+  const renderers = new Map<string, NodeRenderer>()
+
+  function rendererOf(name: string): NodeRenderer {
+    let renderer = renderers.get(name)
+    if (renderer === undefined) {
+      const node = nodesByName.get(name)!
+      renderer = createNodeRenderer(node, generationOfNode(options.generation, node.index), options.collectIntervalMs)
+      renderers.set(name, renderer)
+    }
+    return renderer
+  }
+
+  return {
+    name: 'dcgm_exporter',
+    endpointOf(path) {
+      const name = PATH.exec(path)?.[1]
+      return name !== undefined && nodesByName.has(name) ? name : undefined
+    },
+    paths: () => nodes.map(node => dcgmExporterPath(node.name)),
+    respond(endpoint, exchange) {
+      const text = exchange.path.endsWith('/health') ? 'KO' : rendererOf(endpoint).render(exchange.timeMs)
+      sendText(exchange, 'text/plain; charset=utf-8', text)
+    },
+  }
+}

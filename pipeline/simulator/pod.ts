@@ -1,0 +1,79 @@
+/** The pods of the simulated cluster, and the objects that own them. */
+import type { Claim } from './gpu.ts'
+import type { MigProfile } from './hardware.ts'
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
+
+/** What a pod wants of GPUs. Replicas of time-slicing are asked for as whole GPUs, of nodes that have them. */
+export type GpuRequest =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'whole'; readonly count: number }
+  | { readonly kind: 'time_slicing'; readonly count: number }
+  | { readonly kind: 'mig'; readonly profile: MigProfile }
+  | { readonly kind: 'fraction'; readonly fraction: number }
+
+/** An object that owns others: everything between a pod and its workload. */
+export type Owner = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly namespace: string
+  readonly uid: string
+  readonly owner?: Owner | Pod
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+  readonly createdMs: number
+  readonly spec: Readonly<Record<string, unknown>>
+  /** The pods below it, where the kind has a status that counts them. */
+  readonly pods: Pod[]
+  version: number
+}
+
+export type Termination = {
+  readonly reason: string
+  readonly exitCode: number
+  readonly startedMs: number
+  readonly finishedMs: number
+}
+
+export type Pod = {
+  readonly name: string
+  readonly namespace: string
+  readonly uid: string
+  /** Undefined for a bare pod. Another pod owns the workers of a LeaderWorkerSet. */
+  readonly owner?: Owner | Pod
+  readonly generateName?: string
+  readonly labels: Readonly<Record<string, string>>
+  annotations: Readonly<Record<string, string>>
+  readonly container: string
+  readonly image: string
+  readonly schedulerName: string
+  readonly restartPolicy: 'Always' | 'OnFailure' | 'Never'
+  readonly request: GpuRequest
+  readonly cpuMillis: number
+  readonly memoryMiB: number
+  readonly createdMs: number
+  phase: PodPhase
+  nodeName?: string
+  podIp?: string
+  claims: Claim[]
+  scheduledMs?: number
+  /** Since when the container runs; undefined while it waits. */
+  runningMs?: number
+  waitingReason?: string
+  restarts: number
+  lastTermination?: Termination
+  /** Of a pod that is over. */
+  termination?: Termination
+  deletionMs?: number
+  version: number
+}
+
+export function isPod(owner: Owner | Pod): owner is Pod {
+  return 'phase' in owner
+}
+
+/** A finished pod holds nothing, though it is still listed. */
+export function isFinished(pod: Pod): boolean {
+  return pod.phase === 'Succeeded' || pod.phase === 'Failed'
+}

@@ -1,0 +1,81 @@
+/**
+ * The ways between nodes. All behind a node get the same batch, not a copy, since nobody writes into one.
+ */
+import { RefusedError, type Next } from '../component.ts'
+import { endBatch, type Batch, type Source } from '../model/batch.ts'
+
+/** Where a node hands its batches to. What is behind it can be exchanged between two batches, which is how a reload rewires. */
+export type Outlet = { readonly next: Next; connect(targets: readonly Next[]): void }
+
+export function createOutlet(): Outlet {
+  let targets: readonly Next[] = []
+  return {
+    next: batch => fanOut(targets, batch),
+    connect(behind) {
+      targets = behind
+    },
+  }
+}
+
+/**
+ * Every branch gets the batch, whatever the others do with it. Only if all refuse does whoever has the data hear of it and keep
+ * it: sending it again to those that took it would count it twice.
+ */
+function fanOut(targets: readonly Next[], batch: Batch): void {
+  let refused: RefusedError | undefined
+  let refusals = 0
+  for (const target of targets) {
+    try {
+      target(batch)
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error
+      refused = error
+      refusals++
+    }
+  }
+  if (refused !== undefined && refusals === targets.length) throw refused
+}
+
+/**
+ * A way into or out of a pipeline, which a reload may take away while what is at its ends goes on. It knows which sources came
+ * along, so that they can be ended behind it.
+ */
+export type Way = Outlet & {
+  /** Tells whoever is behind that all sources of this way are no more. */
+  end(timeMs: number): void
+}
+
+export function createWay(): Way {
+  const outlet = createOutlet()
+  const live = new Set<Source>()
+  return {
+    connect: outlet.connect,
+    next(batch) {
+      if (batch.outcome === 'removed') live.delete(batch.source)
+      else live.add(batch.source)
+      outlet.next(batch)
+    },
+    end(timeMs) {
+      for (const source of live) outlet.next(endBatch(source, timeMs, 'removed'))
+      live.clear()
+    },
+  }
+}
+
+/**
+ * The way of a receiver into a pipeline. Its sources are others in each pipeline, so that an exporter at the end of two pipelines
+ * does not take the series of one for a newer state of the other's.
+ */
+export function createEntry(): Way {
+  const way = createWay()
+  const own = new WeakMap<Source, Source>()
+  return {
+    connect: way.connect,
+    end: way.end,
+    next(batch) {
+      let source = own.get(batch.source)
+      if (source === undefined) own.set(batch.source, (source = { ...batch.source }))
+      way.next({ ...batch, source })
+    },
+  }
+}

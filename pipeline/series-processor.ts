@@ -1,0 +1,50 @@
+/**
+ * Label processors: their author writes a pure function on series, and this makes a processor of it that does label work when
+ * something changed and moves numbers otherwise.
+ */
+import type { AnySchema, ConfigOf, Counters, Host, Next, Processor, ProcessorDefinition } from './component.ts'
+import type { SeriesMap } from './model/label-processor.ts'
+import { createPlanner, type Planner } from './model/planner.ts'
+import { runPlan } from './model/plan.ts'
+
+export type SeriesProcessorDefinition<S extends AnySchema> = Omit<ProcessorDefinition<S>, 'create'> & {
+  create(config: ConfigOf<S>, host: Host): SeriesMap
+}
+
+export function defineSeriesProcessor<const S extends AnySchema>(
+  definition: SeriesProcessorDefinition<S>,
+): ProcessorDefinition<S> {
+  return {
+    ...definition,
+    create(config: unknown, host: Host, next: Next): Processor {
+      const planner = createPlanner(definition.create(config as ConfigOf<S>, host))
+      const countPlans = planCounter(planner, host.counters)
+      return {
+        consume(batch) {
+          if (batch.outcome === 'removed') planner.forget(batch.source)
+          if (batch.outcome !== 'ok') return next(batch)
+          const plan = planner.planFor(batch.source, batch.layout)
+          countPlans()
+          const result = runPlan(plan, batch)
+          if (result.outOfRange > 0) host.counters.add('gpucol_processor_out_of_range_metric_points', result.outOfRange)
+          if (plan.folds !== undefined) {
+            host.counters.add('gpucol_processor_folded_metric_points', plan.folds.inputs.length)
+          }
+          next(result.batch)
+        },
+      }
+    },
+  }
+}
+
+/** Counts what making plans has cost since it last did. */
+function planCounter({ counts }: Planner, counters: Counters): () => void {
+  let plans = 0
+  let mapped = 0
+  return () => {
+    if (counts.plans > plans) counters.add('gpucol_processor_plans', counts.plans - plans)
+    if (counts.mapped > mapped) counters.add('gpucol_processor_mapped_series', counts.mapped - mapped)
+    plans = counts.plans
+    mapped = counts.mapped
+  }
+}

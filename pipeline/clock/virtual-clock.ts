@@ -66,6 +66,7 @@ export function createVirtualClock(startMs: number): VirtualClock {
   }
 
   return {
+    aligned: true,
     now: () => wallAtZeroMs + elapsedMs,
     monotonic: () => elapsedMs,
     after(delayMs, run) {

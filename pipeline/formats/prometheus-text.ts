@@ -5,7 +5,7 @@
  * end. Names and label values that are not UTF-8 make their line a bad one; bad bytes in help texts are replaced. Of two samples
  * of one series the first counts.
  */
-import { EMPTY_LABELS, labelsFrom, type Labels } from '../model/labels.ts'
+import { labelsFrom, type Labels } from '../model/labels.ts'
 import { columnCount, EMPTY_LAYOUT, layoutFromSeries, type Layout } from '../model/layout.ts'
 import type { Series } from '../model/series.ts'
 import { Families } from './families.ts'
@@ -14,8 +14,8 @@ import { createSampleLine, PLAIN_TOKEN, readSampleLine, skipBlanks, type Dialect
 import { asciiText, tokenText } from './token-text.ts'
 
 export type TextReaderOptions = {
-  /** What becomes of the labels of a series; called once for each distinct label block. */
-  readonly adjust?: (labels: Labels) => Labels
+  /** Makes the label set of a series of what stands in its label block, empty values included; called once for each distinct block. */
+  readonly labels?: (exposed: ReadonlyMap<string, string>) => Labels
 }
 
 /** What one exposition said. */
@@ -50,9 +50,9 @@ const HASH = 0x23
 /** A longer line is skipped: no exporter writes such a one, and an endless one must not fill the memory. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024
 
-export function createTextReader({ adjust = labels => labels }: TextReaderOptions = {}): TextReader {
+export function createTextReader({ labels: makeLabels = labelsFrom }: TextReaderOptions = {}): TextReader {
   let previous = EMPTY_LAYOUT
-  let scrape = createScrape('text', adjust)
+  let scrape = createScrape('text', makeLabels)
   // The beginning of a line whose end has not arrived.
   let pending: Uint8Array[] = []
   let pendingBytes = 0
@@ -72,7 +72,7 @@ export function createTextReader({ adjust = labels => labels }: TextReaderOption
 
   return {
     begin(dialect) {
-      scrape = createScrape(dialect, adjust)
+      scrape = createScrape(dialect, makeLabels)
       pending = []
       pendingBytes = 0
     },
@@ -98,7 +98,7 @@ export function createTextReader({ adjust = labels => labels }: TextReaderOption
   }
 }
 
-function createScrape(dialect: Dialect, adjust: (labels: Labels) => Labels) {
+function createScrape(dialect: Dialect, makeLabels: (exposed: ReadonlyMap<string, string>) => Labels) {
   const families = new Families()
   const line = createSampleLine()
   const labelsByBlock = new Map<string, Labels | undefined>()
@@ -129,7 +129,7 @@ function createScrape(dialect: Dialect, adjust: (labels: Labels) => Labels) {
     if (series === undefined || name === '') {
       const decoded = decodeLabels(bytes, line.labels)
       if (typeof decoded === 'string') return bad(decoded)
-      series = adjust(decoded.labels)
+      series = makeLabels(decoded.labels)
       if (name === '') name = decoded.name
       labelsByBlock.set(block, series)
     }
@@ -179,8 +179,10 @@ function createScrape(dialect: Dialect, adjust: (labels: Labels) => Labels) {
   }
 }
 
-function decodeLabels(bytes: Uint8Array, spans: readonly number[]): { name: string; labels: Labels } | string {
-  if (spans.length === 0) return { name: '', labels: EMPTY_LABELS }
+function decodeLabels(
+  bytes: Uint8Array,
+  spans: readonly number[],
+): { name: string; labels: Map<string, string> } | string {
   let metricName = ''
   const pairs = new Map<string, string>()
   for (let i = 0; i < spans.length; i += 6) {
@@ -196,7 +198,7 @@ function decodeLabels(bytes: Uint8Array, spans: readonly number[]): { name: stri
     if (value === undefined) return `the value of the label "${name}" is not UTF-8`
     pairs.set(name, value)
   }
-  return { name: metricName, labels: labelsFrom(pairs) }
+  return { name: metricName, labels: pairs }
 }
 
 function keptColumns(layout: Layout): number {

@@ -1,0 +1,165 @@
+/**
+ * The label sets of a layout as bytes: `{a="b",c="d"} `, ready to stand between a metric's name and its value. Made once for a
+ * layout, and only for those that its predecessor did not have.
+ */
+import { labelPairs, labelsFrom, type Labels } from '../model/labels.ts'
+import type { Layout } from '../model/layout.ts'
+import { escapeLabelName, isPlainLabelName, type Escaping } from './render-names.ts'
+import { pause, type Work } from './render-work.ts'
+
+export type LabelTable = {
+  /** The label sets as readers see them: escaped, with those that every series gets. The layout's own list where nothing differs. */
+  readonly exposed: readonly Labels[]
+  /** Block i is bytes[starts[i], starts[i + 1]). A series without labels has only the blank. Some bytes follow the last one. */
+  readonly starts: Uint32Array
+  readonly bytes: DataView
+}
+
+export type LabelStyle = {
+  readonly escaping: Escaping
+  /** What every series gets that has no such label of its own. */
+  readonly added: Labels
+}
+
+/** How far beyond a block or a name whoever copies in strides reads at most. */
+export const SLACK = 32
+/** What is the same in several layouts is kept once; `origin` says for each label set its number in the previous layout, or -1. */
+export type LabelWork = { readonly table: LabelTable; readonly origin: Int32Array }
+
+export function* renderLabels(
+  layout: Layout,
+  style: LabelStyle,
+  previous: { readonly layout: Layout; readonly table: LabelTable } | undefined,
+): Work<LabelWork> {
+  const { labels } = layout
+  const origin =
+    previous === undefined ? new Int32Array(labels.length).fill(-1) : yield* originOf(layout, previous.layout)
+  const exposed: Labels[] = []
+  const starts = new Uint32Array(labels.length + 1)
+  const arena = new Arena(previous?.table.bytes.byteLength ?? labels.length * 128)
+  let differs = false
+  for (let i = 0; i < labels.length; i++) {
+    starts[i] = arena.length
+    const known = origin[i]!
+    if (known >= 0) {
+      const { table } = previous!
+      arena.copy(table.bytes, table.starts[known]!, table.starts[known + 1]!)
+      exposed.push(table.exposed[known]!)
+      if ((i & 0xfff) === 0xfff) yield pause
+    } else {
+      const shown = expose(labels[i]!, style)
+      arena.write(blockOf(shown))
+      exposed.push(shown)
+      if ((i & 0xff) === 0xff) yield pause
+    }
+    differs ||= exposed[i] !== labels[i]
+  }
+  starts[labels.length] = arena.length
+  return { table: { exposed: differs ? exposed : labels, starts, bytes: arena.finish(SLACK) }, origin }
+}
+
+/** Where each label set of a layout stood in an earlier layout of the same source. */
+function* originOf(layout: Layout, previous: Layout): Work<Int32Array> {
+  const origin = new Int32Array(layout.labels.length).fill(-1)
+  if (layout.keptFrom?.id === previous.id) {
+    const { runs } = layout.keptFrom
+    for (let run = 0; run < runs.length; run += 3) {
+      const [to, from, length] = [runs[run]!, runs[run + 1]!, runs[run + 2]!]
+      for (let i = 0; i < length; i++) origin[layout.labelsOf[to + i]!] = previous.labelsOf[from + i]!
+      if ((run & 0xfff) === 0) yield pause
+    }
+    return origin
+  }
+  // Layouts came and went between two scrapes: look for the objects themselves.
+  const numbers = new Map<Labels, number>()
+  for (let i = 0; i < previous.labels.length; i++) {
+    numbers.set(previous.labels[i]!, i)
+    if ((i & 0xfff) === 0xfff) yield pause
+  }
+  for (let i = 0; i < layout.labels.length; i++) {
+    origin[i] = numbers.get(layout.labels[i]!) ?? -1
+    if ((i & 0xfff) === 0xfff) yield pause
+  }
+  return origin
+}
+
+/** Label sets of one exporter share the list of their names, so this is asked and answered once for all of them. */
+const plainLists = new WeakMap<readonly string[], boolean>()
+
+export function hasPlainNames({ names }: Labels): boolean {
+  let plain = plainLists.get(names)
+  if (plain === undefined) plainLists.set(names, (plain = names.every(isPlainLabelName)))
+  return plain
+}
+
+function expose(labels: Labels, { escaping, added }: LabelStyle): Labels {
+  const keepsNames = escaping === 'allow-utf-8' || (escaping !== 'dots' && hasPlainNames(labels))
+  if (keepsNames && added.names.length === 0) return labels
+  const pairs = new Map<string, string>()
+  for (const [name, value] of labelPairs(labels)) {
+    const escaped = escapeLabelName(name, escaping)
+    // Two names may have become one; a label that is there twice would cost the reader the series.
+    const known = pairs.get(escaped)
+    pairs.set(escaped, known === undefined ? value : `${known};${value}`)
+  }
+  for (const [name, value] of labelPairs(added)) {
+    const escaped = escapeLabelName(name, escaping)
+    if (!pairs.has(escaped)) pairs.set(escaped, value)
+  }
+  return labelsFrom(pairs)
+}
+
+function blockOf({ names, values }: Labels): string {
+  if (names.length === 0) return ' '
+  let block = '{'
+  for (let i = 0; i < names.length; i++) {
+    block += `${i === 0 ? '' : ','}${quotedIfNeeded(names[i]!, isPlainLabelName)}="${escapeText(values[i]!)}"`
+  }
+  return `${block}} `
+}
+
+export function quotedIfNeeded(name: string, isPlain: (name: string) => boolean): string {
+  return isPlain(name) ? name : `"${escapeText(name)}"`
+}
+
+/** Label values and quoted names; also help texts in OpenMetrics. */
+export function escapeText(text: string): string {
+  if (!/[\\"\n]/.test(text)) return text
+  return text.replace(/[\\"\n]/g, found => (found === '\n' ? '\\n' : `\\${found}`))
+}
+
+/** Bytes that grow at the end. */
+class Arena {
+  length = 0
+  #buffer: Buffer
+
+  constructor(expectedBytes: number) {
+    this.#buffer = Buffer.allocUnsafeSlow(Math.max(64, expectedBytes))
+  }
+
+  write(text: string): void {
+    // No UTF-16 unit becomes more than three bytes.
+    this.#reserve(text.length * 3)
+    this.length += this.#buffer.write(text, this.length)
+  }
+
+  copy(from: DataView, start: number, end: number): void {
+    this.#reserve(end - start)
+    this.#buffer.set(new Uint8Array(from.buffer, from.byteOffset + start, end - start), this.length)
+    this.length += end - start
+  }
+
+  /** As long as it needs to be, and zeros after the end. */
+  finish(slack: number): DataView {
+    const bytes = new Uint8Array(this.length + slack)
+    bytes.set(this.#buffer.subarray(0, this.length))
+    return new DataView(bytes.buffer)
+  }
+
+  #reserve(more: number): void {
+    if (this.length + more <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, this.length + more))
+    larger.set(this.#buffer.subarray(0, this.length))
+    this.#buffer = larger
+  }
+}

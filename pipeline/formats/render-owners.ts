@@ -1,0 +1,79 @@
+/**
+ * Series that more than one source has. Readers must not see a series twice, so of several the one of the newest batch is
+ * written.
+ *
+ * Looking for them series by series would cost more memory than the series. Label sets are objects, so it is enough to know who
+ * has which: where nobody else has the label set, nobody else has the series.
+ */
+import type { Labels } from '../model/labels.ts'
+import type { Prepared } from './render-prepared.ts'
+import { pause, type Work } from './render-work.ts'
+
+/** A source; what is prepared for it changes with its layout. */
+type Owner = { readonly prepared: Prepared }
+
+/** The columns of one series: columns[i] belongs to owners[i]. */
+export type Contested<O extends Owner> = { readonly owners: O[]; readonly columns: number[] }
+
+export class LabelOwners<O extends Owner> {
+  // Most have one owner, and a list for each would be most of the memory.
+  readonly #owners = new Map<Labels, O | O[]>()
+  readonly #shared = new Set<Labels>()
+
+  add(labels: Labels, owner: O): void {
+    const known = this.#owners.get(labels)
+    if (known === undefined) {
+      this.#owners.set(labels, owner)
+      return
+    }
+    // An owner may be there twice: different label sets may look the same once they are escaped.
+    this.#shared.add(labels)
+    if (Array.isArray(known)) known.push(owner)
+    else this.#owners.set(labels, [known, owner])
+  }
+
+  remove(labels: Labels, owner: O): void {
+    const known = this.#owners.get(labels)
+    if (!Array.isArray(known)) {
+      this.#owners.delete(labels)
+      return
+    }
+    known.splice(known.indexOf(owner), 1)
+    if (known.length > 1) return
+    this.#owners.set(labels, known[0]!)
+    this.#shared.delete(labels)
+  }
+
+  /** Of each series, the owners are in the given order. */
+  *contested(owners: readonly O[]): Work<Contested<O>[]> {
+    // One that has one name for several metrics may have a series twice all by itself.
+    const alone = new Set(owners.filter(owner => owner.prepared.namesCollide))
+    const suspects = new Set(alone)
+    for (const labels of this.#shared) for (const owner of this.#owners.get(labels) as O[]) suspects.add(owner)
+    const bySeries = new Map<Labels, Map<string, Contested<O>>>()
+    for (const owner of owners) {
+      if (suspects.has(owner)) yield* this.#collect(owner, alone.has(owner), bySeries)
+    }
+    return [...bySeries.values()].flatMap(series => [...series.values()].filter(one => one.owners.length > 1))
+  }
+
+  *#collect(owner: O, all: boolean, bySeries: Map<Labels, Map<string, Contested<O>>>): Work<void> {
+    const { layout, table, shown } = owner.prepared
+    const isSuspect = Uint8Array.from(table.exposed, labels => (all || this.#shared.has(labels) ? 1 : 0))
+    for (let column = 0; column < layout.labelsOf.length; column++) {
+      if ((column & 0xfff) === 0xfff) yield pause
+      const number = layout.labelsOf[column]!
+      if (isSuspect[number] === 0) continue
+      const labels = table.exposed[number]!
+      const { name } = shown[layout.metricOf[column]!]!
+      let series = bySeries.get(labels)
+      if (series === undefined) bySeries.set(labels, (series = new Map()))
+      const one = series.get(name)
+      if (one === undefined) series.set(name, { owners: [owner], columns: [column] })
+      else {
+        one.owners.push(owner)
+        one.columns.push(column)
+      }
+    }
+  }
+}

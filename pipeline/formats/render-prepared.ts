@@ -1,0 +1,27 @@
+/** What is made once for a layout, so that showing it again is a matter of numbers. */
+import type { Layout } from '../model/layout.ts'
+import type { Syntax } from './render-families.ts'
+import type { LabelTable } from './render-labels.ts'
+import type { ShownMetric } from './render-metrics.ts'
+import { groupColumns, type Grouping } from './render-order.ts'
+import type { Work } from './render-work.ts'
+
+export type Prepared = {
+  readonly layout: Layout
+  readonly table: LabelTable
+  /** The layout's metrics. */
+  readonly shown: readonly ShownMetric[]
+  /** Whether two of its metrics have one name once they are escaped. */
+  readonly namesCollide: boolean
+  /** Made when somebody asks for the syntax. */
+  readonly groupings: { [S in Syntax]?: Grouping }
+}
+
+export function prepare(layout: Layout, table: LabelTable, shown: readonly ShownMetric[]): Prepared {
+  const namesCollide = new Set(shown.map(({ name }) => name)).size < shown.length
+  return { layout, table, shown, namesCollide, groupings: {} }
+}
+
+export function* groupingOf({ layout, shown, groupings }: Prepared, syntax: Syntax): Work<Grouping> {
+  return (groupings[syntax] ??= yield* groupColumns(layout, shown, syntax))
+}

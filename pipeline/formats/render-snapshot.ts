@@ -1,0 +1,163 @@
+/**
+ * Keeps what rendering needs from one exposition to the next, and takes snapshots: what all sources say at one moment.
+ *
+ * Label work is done here, when a layout is new. A snapshot refers to the batches and copies nothing, and writing it out
+ * (`render-chunks.ts`) writes numbers between bytes that are there already.
+ */
+import type { Batch, Source } from '../model/batch.ts'
+import { EMPTY_LABELS, type Labels } from '../model/labels.ts'
+import { columnCount, type Layout } from '../model/layout.ts'
+import type { Syntax } from './render-families.ts'
+import { renderLabels } from './render-labels.ts'
+import { ShownMetrics } from './render-metrics.ts'
+import type { Escaping } from './render-names.ts'
+import { LabelOwners, type Contested } from './render-owners.ts'
+import { makePlan, type Plan } from './render-plan.ts'
+import { prepare, type Prepared } from './render-prepared.ts'
+import { pause, type Work } from './render-work.ts'
+
+export type RenderStyle = {
+  readonly escaping?: Escaping
+  /** Stands before every name, with an underscore. */
+  readonly namespace?: string
+  /** For every series that has no such label of its own. */
+  readonly addedLabels?: Labels
+}
+
+export type Snapshot = {
+  readonly plan: Plan
+  readonly syntax: Syntax
+  readonly timestamps: boolean
+  /** batches[i] is that of the plan's member i, or undefined if that has nothing to show. */
+  readonly batches: readonly (Batch | undefined)[]
+  /** Columns that are not to be written are 1. */
+  readonly skips: readonly (Uint8Array | undefined)[]
+  /** Series that more than one source has. */
+  readonly contested: number
+}
+
+/** A source that was shown before. */
+type Held = { prepared: Prepared; number: number; seenAt: number }
+
+export class Renderer {
+  readonly #metrics: ShownMetrics
+  readonly #labelStyle: { readonly escaping: Escaping; readonly added: Labels }
+  readonly #owners = new LabelOwners<Held>()
+  readonly #held = new Map<Source, Held>()
+  #plans: { [S in Syntax]?: Plan } = {}
+  #contested: Contested<Held>[] | undefined
+  #taken = 0
+
+  constructor({ escaping = 'underscores', namespace = '', addedLabels = EMPTY_LABELS }: RenderStyle = {}) {
+    this.#metrics = new ShownMetrics({ escaping, namespace })
+    this.#labelStyle = { escaping, added: addedLabels }
+  }
+
+  /**
+   * The batches are the latest of each source. Those that failed show nothing, but what was made for their series is kept until
+   * they are well again or missing from the list. Let one snapshot be taken before the next is begun.
+   */
+  *take(batches: readonly Batch[], options: { syntax?: Syntax; timestamps?: boolean } = {}): Work<Snapshot> {
+    const { syntax = 'text', timestamps = false } = options
+    const taken = ++this.#taken
+    for (const batch of batches) {
+      const held = this.#held.get(batch.source)
+      if (held !== undefined) held.seenAt = taken
+      if (batch.outcome === 'ok' && held?.prepared.layout !== batch.layout) {
+        yield* this.#show(batch.source, batch.layout, held, taken)
+        yield pause
+      }
+    }
+    for (const [source, held] of this.#held) if (held.seenAt !== taken) yield* this.#forget(source, held)
+    const plan = (this.#plans[syntax] ??= yield* this.#plan(syntax))
+    const contested = (this.#contested ??= yield* this.#owners.contested([...this.#held.values()]))
+    return { plan, syntax, timestamps, ...this.#match(batches, contested) }
+  }
+
+  *#show(source: Source, layout: Layout, held: Held | undefined, taken: number): Work<void> {
+    const before = held?.prepared
+    const { table, origin } = yield* renderLabels(layout, this.#labelStyle, before)
+    const shown = layout.metrics.map(metric => this.#metrics.use(metric))
+    for (const metric of before?.shown ?? []) this.#metrics.release(metric)
+    const prepared = prepare(layout, table, shown)
+    if (held === undefined) {
+      held = { prepared, number: 0, seenAt: taken }
+      this.#held.set(source, held)
+    } else held.prepared = prepared
+
+    const kept = new Uint8Array(before?.table.exposed.length ?? 0)
+    for (let i = 0; i < origin.length; i++) {
+      if (origin[i]! < 0) this.#owners.add(table.exposed[i]!, held)
+      else kept[origin[i]!] = 1
+      if ((i & 0xfff) === 0xfff) yield pause
+    }
+    for (let i = 0; i < kept.length; i++) if (kept[i] === 0) this.#owners.remove(before!.table.exposed[i]!, held)
+    this.#changed()
+  }
+
+  *#forget(source: Source, held: Held): Work<void> {
+    this.#held.delete(source)
+    const { table, shown } = held.prepared
+    for (const metric of shown) this.#metrics.release(metric)
+    for (let i = 0; i < table.exposed.length; i++) {
+      this.#owners.remove(table.exposed[i]!, held)
+      if ((i & 0xfff) === 0xfff) yield pause
+    }
+    this.#changed()
+  }
+
+  #changed(): void {
+    this.#plans = {}
+    this.#contested = undefined
+  }
+
+  #plan(syntax: Syntax): Work<Plan> {
+    const members: Prepared[] = []
+    for (const held of this.#held.values()) {
+      held.number = members.length
+      members.push(held.prepared)
+    }
+    return makePlan(members, this.#metrics.values(), syntax)
+  }
+
+  #match(batches: readonly Batch[], contested: readonly Contested<Held>[]) {
+    const shown: (Batch | undefined)[] = Array.from({ length: this.#held.size })
+    const skips: (Uint8Array | undefined)[] = Array.from({ length: this.#held.size })
+    for (const batch of batches) {
+      if (batch.outcome !== 'ok') continue
+      const { number } = this.#held.get(batch.source)!
+      shown[number] = batch
+      if (batch.absent === undefined || batch.absent.length === 0) continue
+      const skip = (skips[number] = new Uint8Array(columnCount(batch.layout)))
+      for (const column of batch.absent) skip[column] = 1
+    }
+    for (const series of contested) keepNewest(series, shown, skips)
+    return { batches: shown, skips, contested: contested.length }
+  }
+}
+
+/** Of batches of one time, the source that has been there longest is believed: the answer must not depend on chance. */
+function keepNewest(
+  { owners, columns }: Contested<Held>,
+  batches: readonly (Batch | undefined)[],
+  skips: (Uint8Array | undefined)[],
+): void {
+  let best = -1
+  let bestMs = -Infinity
+  for (const [i, { number }] of owners.entries()) {
+    const batch = batches[number]
+    if (batch === undefined || skips[number]?.[columns[i]!] === 1) continue
+    if (best >= 0) {
+      const loser = batch.timeMs > bestMs ? best : i
+      skip(owners[loser]!.number, columns[loser]!)
+      if (loser === i) continue
+    }
+    best = i
+    bestMs = batch.timeMs
+  }
+
+  function skip(number: number, column: number): void {
+    skips[number] ??= new Uint8Array(columnCount(batches[number]!.layout))
+    skips[number][column] = 1
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * Scrapes NVIDIA dcgm-exporter: utilisation, memory, power and errors of every GPU of a node.
+ *
+ * Place `normalize` behind it: names, units and labels differ from one generation of the exporter to the next.
+ */
+import { defineReceiver, type ConfigSchema } from '../pipeline/component.ts'
+import { checkScrapeConfig, scrapeFields } from './scraping/scrape-config.ts'
+import { createScrapeReceiver } from './scraping/scrape-receiver.ts'
+
+const config = {
+  type: 'object',
+  properties: scrapeFields,
+  additionalProperties: false,
+} as const satisfies ConfigSchema
+
+const urlDefaults = { port: 9400, path: '/metrics' }
+
+export const dcgm = defineReceiver({
+  type: 'dcgm',
+  summary: 'Scrapes NVIDIA dcgm-exporter.',
+  config,
+  example: { scrape_interval: '15s', static_targets: ['http://10.0.0.1:9400/metrics'] },
+  check: config => checkScrapeConfig(config, urlDefaults),
+
+  create(config, host, next) {
+    return createScrapeReceiver(config, urlDefaults, host, next)
+  },
+})

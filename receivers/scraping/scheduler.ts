@@ -1,0 +1,120 @@
+/**
+ * One timer for all targets of a receiver.
+ *
+ * Targets are spread over their interval, but their moments lie on a grid, so that those of one moment start together: every
+ * wake-up costs more than the scrape it starts. A target keeps its moments for as long as it is there; a wake-up that comes late
+ * does not shift those that follow.
+ */
+import type { Clock } from '../../pipeline/component.ts'
+
+const GRID_MS = 200
+/** The longest a new target waits for its first scrape, however long its interval. */
+const FIRST_WITHIN_MS = 10_000
+
+export type Scheduler = {
+  /** Calls `run` now and again, first within the smaller of the interval and 10 s. The returned function ends that. */
+  add(intervalMs: number, run: () => void): () => void
+  stop(): void
+}
+
+type Entry = {
+  readonly intervalMs: number
+  readonly run: () => void
+  /** One of the moments that lie an interval apart. */
+  readonly anchorMs: number
+  dueMs: number
+  removed: boolean
+}
+
+export function createScheduler(clock: Clock): Scheduler {
+  const startMs = clock.monotonic()
+  const gridMs = clock.aligned ? 1 : GRID_MS
+  // Those that are due together, by the number of their moment on the grid.
+  const moments = new Map<number, Entry[]>()
+  const places = new Map<number, number>()
+  let wakeAt = Infinity
+  let cancelTimer: (() => void) | undefined
+
+  /** Returns the entry's moment: never one that is over. */
+  function place(entry: Entry): number {
+    const moment = Math.ceil((entry.dueMs - startMs) / gridMs)
+    const others = moments.get(moment)
+    if (others === undefined) moments.set(moment, [entry])
+    else others.push(entry)
+    return moment
+  }
+
+  function wakeFor(moment: number): void {
+    if (moment >= wakeAt) return
+    cancelTimer?.()
+    wakeAt = moment
+    cancelTimer = clock.after(startMs + moment * gridMs - clock.monotonic(), wake)
+  }
+
+  function wake(): void {
+    cancelTimer = undefined
+    wakeAt = Infinity
+    const nowMs = clock.monotonic()
+    const due = takeDue(nowMs)
+    for (const entry of due) {
+      entry.dueMs = nextDue(entry, nowMs)
+      place(entry)
+    }
+    let next = Infinity
+    for (const moment of moments.keys()) next = Math.min(next, moment)
+    if (next < Infinity) wakeFor(next)
+    for (const entry of due) if (!entry.removed) entry.run()
+  }
+
+  function takeDue(nowMs: number): Entry[] {
+    // Timers may fire a fraction of a millisecond early.
+    const current = Math.floor((nowMs + 1 - startMs) / gridMs)
+    const due: Entry[] = []
+    for (const [moment, entries] of moments) {
+      if (moment > current) continue
+      moments.delete(moment)
+      for (const entry of entries) if (!entry.removed) due.push(entry)
+    }
+    return due
+  }
+
+  return {
+    add(intervalMs, run) {
+      const fraction = clock.aligned ? 0 : nextFraction(intervalMs)
+      const nowMs = clock.monotonic()
+      const entry: Entry = {
+        intervalMs,
+        run,
+        anchorMs: nowMs + fraction * intervalMs,
+        // Rounded up to the grid it is still in time.
+        dueMs: nowMs + Math.max(0, fraction * Math.min(intervalMs, FIRST_WITHIN_MS) - gridMs),
+        removed: false,
+      }
+      wakeFor(place(entry))
+      return () => {
+        entry.removed = true
+      }
+    },
+    stop() {
+      cancelTimer?.()
+      cancelTimer = undefined
+      moments.clear()
+    },
+  }
+
+  /** Targets take places in an order that fills the largest gaps first, however many there will be. */
+  function nextFraction(intervalMs: number): number {
+    const place = places.get(intervalMs) ?? 0
+    places.set(intervalMs, place + 1)
+    return (place * GOLDEN_FRACTION) % 1
+  }
+}
+
+/** The first scrape comes early, so the second has its regular moment half an interval later at the earliest. */
+function nextDue({ anchorMs, dueMs, intervalMs }: Entry, nowMs: number): number {
+  const earliestMs = Math.max(dueMs + intervalMs / 2, nowMs)
+  return anchorMs + Math.ceil((earliestMs - anchorMs) / intervalMs) * intervalMs
+}
+
+/** Multiples of this modulo one are spread as evenly as any sequence can be whose length is not known. */
+const GOLDEN_FRACTION = (Math.sqrt(5) - 1) / 2

@@ -1,0 +1,40 @@
+/** What all pulling receivers are inside: targets on a schedule. */
+import type { Host, Next, Receiver } from '../../pipeline/component.ts'
+import { parseDuration } from '../../pipeline/config/fields.ts'
+import { labelsFrom } from '../../pipeline/model/labels.ts'
+import { createScheduler, type Scheduler } from './scheduler.ts'
+import { instanceOf, targetOptions, targetUrl, type ScrapeConfig, type UrlDefaults } from './scrape-config.ts'
+import { createTarget, type Target } from './target.ts'
+
+export function createScrapeReceiver(config: ScrapeConfig, defaults: UrlDefaults, host: Host, next: Next): Receiver {
+  const intervalMs = parseDuration(config.scrape_interval)
+  const options = targetOptions(config)
+  let scheduler: Scheduler | undefined
+  let targets: Target[] = []
+
+  return {
+    start() {
+      scheduler = createScheduler(host.clock)
+      // One target written twice is one target.
+      const urls = new Map<string, URL>()
+      for (const text of config.static_targets) {
+        const url = targetUrl(text, defaults)
+        if (url !== undefined) urls.set(url.href, url)
+      }
+      for (const url of urls.values()) {
+        const labels = labelsFrom([
+          ['job', host.id],
+          ['instance', instanceOf(url)],
+        ])
+        const target = createTarget({ ...options, url: url.href, labels }, host, next)
+        targets.push(target)
+        scheduler.add(intervalMs, target.scrape)
+      }
+    },
+    stop() {
+      scheduler?.stop()
+      for (const target of targets) target.remove()
+      targets = []
+    },
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * `up` and its siblings: what a scrape says about itself. They are a source of their own, because they are there when the
+ * target's series are not.
+ */
+import type { Batch, Source } from '../../pipeline/model/batch.ts'
+import { createLayout } from '../../pipeline/model/layout.ts'
+import { metricFrom } from '../../pipeline/model/series.ts'
+
+export type ScrapeReport = {
+  readonly up: boolean
+  readonly durationSeconds: number
+  readonly samples: number
+  /** What is left of the samples when relabelling and duplicates are through. */
+  readonly kept: number
+  readonly added: number
+  /** -1 if the body was larger than the limit. */
+  readonly bodyBytes: number
+  readonly timeoutSeconds: number
+}
+
+/** Name, help, and where the value comes from. The names and meanings are those of Prometheus. */
+const SERIES: readonly (readonly [name: string, help: string, value: (report: ScrapeReport) => number])[] = [
+  ['up', '1 if the target could be scraped, else 0.', report => (report.up ? 1 : 0)],
+  ['scrape_duration_seconds', 'How long the scrape took.', report => report.durationSeconds],
+  ['scrape_samples_scraped', 'Samples that the target exposed.', report => report.samples],
+  ['scrape_samples_post_metric_relabeling', 'Samples that were left after relabelling.', report => report.kept],
+  ['scrape_series_added', 'Series that the previous scrape did not have.', report => report.added],
+  ['scrape_body_size_bytes', 'Size of the body; -1 if it was above the limit.', report => report.bodyBytes],
+  ['scrape_timeout_seconds', 'How long the scrape might have taken.', report => report.timeoutSeconds],
+]
+
+const METRICS = SERIES.map(([name, help]) => metricFrom({ name, type: 'gauge', help }))
+const METRIC_OF = Uint32Array.from(SERIES, (_, column) => column)
+const LABELS_OF = new Uint32Array(SERIES.length)
+
+/** Makes the batches of one target's reports. */
+export function createReporter(source: Source): (timeMs: number, report: ScrapeReport) => Batch {
+  const layout = createLayout({ metrics: METRICS, labels: [source.labels], metricOf: METRIC_OF, labelsOf: LABELS_OF })
+  return (timeMs, report) => ({
+    source,
+    timeMs,
+    outcome: 'ok',
+    layout,
+    values: Float64Array.from(SERIES, ([, , value]) => value(report)),
+  })
+}

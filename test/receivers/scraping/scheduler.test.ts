@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { createVirtualClock } from '../../../pipeline/clock/virtual-clock.ts'
+import { createScheduler } from '../../../receivers/scraping/scheduler.ts'
+
+describe('scrape scheduler', () => {
+  /** When each of `count` targets ran, in milliseconds from the start, and how often the clock was asked for a timer. */
+  async function run(count: number, intervalMs: number, forMs: number, aligned = false) {
+    const clock = createVirtualClock(0)
+    let timers = 0
+    const scheduler = createScheduler({
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      after: (delayMs, run) => {
+        timers++
+        return clock.after(delayMs, run)
+      },
+      aligned,
+    })
+    const runs: number[][] = Array.from({ length: count }, () => [])
+    runs.forEach(times => scheduler.add(intervalMs, () => times.push(clock.monotonic())))
+    await clock.advance(forMs)
+    scheduler.stop()
+    await clock.advance(intervalMs)
+    return { runs, timers }
+  }
+
+  it('runs everything exactly at multiples of the interval on an aligned clock', async () => {
+    const { runs } = await run(3, 15_000, 45_000, true)
+    for (const times of runs) assert.deepEqual(times, [0, 15_000, 30_000, 45_000])
+  })
+
+  for (const intervalMs of [1000, 15_000, 60_000]) {
+    it(`runs every target within 10 s and then every ${intervalMs} ms`, async () => {
+      const { runs } = await run(50, intervalMs, 5 * intervalMs)
+      for (const times of runs) {
+        assert.ok(times[0]! <= Math.min(intervalMs, 10_000), `first at ${times[0]}`)
+        const gaps = times.slice(1).map((time, i) => time - times[i]!)
+        // The first scrape is early, so the gap behind it is of any length around the interval.
+        assert.ok(gaps[0]! >= intervalMs / 2 - 200 && gaps[0]! <= 1.5 * intervalMs + 200, `first gap ${gaps[0]}`)
+        for (const gap of gaps.slice(1)) assert.ok(Math.abs(gap - intervalMs) <= 200, `gap ${gap}`)
+      }
+    })
+  }
+
+  it('spreads targets over the interval', async () => {
+    const { runs } = await run(300, 15_000, 60_000)
+    const perSecond = new Map<number, number>()
+    for (const times of runs) {
+      for (const time of times.filter(time => time >= 30_000 && time < 45_000)) {
+        const second = Math.floor(time / 1000)
+        perSecond.set(second, (perSecond.get(second) ?? 0) + 1)
+      }
+    }
+    assert.equal(perSecond.size, 15)
+    for (const [second, started] of perSecond)
+      assert.ok(started >= 10 && started <= 30, `${started} in second ${second}`)
+  })
+
+  it('wakes up at most five times a second, however many targets there are', async () => {
+    const { runs, timers } = await run(2000, 10_000, 30_000)
+    assert.equal(
+      runs.every(times => times.length >= 3),
+      true,
+    )
+    // Adding may set the timer anew until the earliest is found.
+    assert.ok(timers <= 30 * 5 + 20, `${timers} timers`)
+  })
+
+  it('does not run what was removed, and goes on with the rest', async () => {
+    const clock = createVirtualClock(0)
+    const scheduler = createScheduler(clock)
+    const ran: string[] = []
+    const removeA = scheduler.add(1000, () => ran.push('a'))
+    scheduler.add(1000, () => ran.push('b'))
+    await clock.advance(0)
+    removeA()
+    await clock.advance(1000)
+    assert.deepEqual(ran, ['a', 'b', 'b'])
+    scheduler.stop()
+    scheduler.stop()
+  })
+})

@@ -38,6 +38,15 @@ export function parseDestination(url: string): Destination {
   }
 }
 
+/** Throws a sentence, without the password, if this cannot be a proxy. */
+export function parseProxy(url: string): Pick<Destination, 'host' | 'address'> {
+  const parsed = URL.parse(url)
+  if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
+    throw new Error('the URL of a proxy must begin with http:// or https://')
+  }
+  return parseDestination(parsed.href)
+}
+
 /** The form in which URLs are compared: default port left out, empty path a slash, without user and fragment. */
 export function normalizeUrl(url: string): string {
   const { origin, path } = parseDestination(url)

@@ -5,7 +5,8 @@
  * virtual clock the order is always the same.
  */
 import type { Clock, Listener, Network, NetworkRequest, ResponseHandler } from '../component.ts'
-import { inUse, refused, timedOut } from './failure.ts'
+import { Exchange } from './exchange.ts'
+import { inUse, refused } from './failure.ts'
 import { normalizeUrl, parseDestination } from './url.ts'
 
 export type Answer =
@@ -24,7 +25,7 @@ export type ResponseWriter = {
   chunk(bytes: Uint8Array | string): void
   end(): void
   fail(error: Error): void
-  /** Runs when the client cancels or its time is up; what is written after that goes nowhere. */
+  /** Runs when the client cancels, its time is up or `fail` was called; what is written after that goes nowhere. */
   onCancel(run: () => void): void
 }
 
@@ -89,7 +90,7 @@ export function createVirtualNetwork(clock: Clock): VirtualNetwork {
       } catch (error) {
         server = (_, response) => response.fail(error as Error)
       }
-      return exchange(clock, request, server, handler)
+      return converse(clock, request, server, handler)
     },
 
     async listen(endpoint, handle) {
@@ -118,64 +119,37 @@ function writeAnswer(answer: Answer, url: string, response: ResponseWriter): voi
   response.end()
 }
 
-/** One request and its response. Returns what cancels it. */
-function exchange(clock: Clock, request: NetworkRequest, server: VirtualServer, handler: ResponseHandler): () => void {
+/** Lets a server answer a request. Returns what cancels it. */
+function converse(clock: Clock, request: NetworkRequest, server: VirtualServer, handler: ResponseHandler): () => void {
+  const exchange = new Exchange(clock, request, handler)
   const deliveries: (() => void)[] = []
-  let scheduled = false
-  let over = false
-  let onCancel: (() => void) | undefined
 
   function deliver(delivery: () => void): void {
-    if (over) return
+    if (exchange.over) return
     deliveries.push(delivery)
-    if (scheduled) return
-    scheduled = true
+    if (deliveries.length > 1) return
     clock.after(0, () => {
-      scheduled = false
-      for (let next = deliveries.shift(); next !== undefined && !over; next = deliveries.shift()) next()
+      // What is added meanwhile comes by a timer of its own.
+      for (const next of deliveries.splice(0)) next()
     })
-  }
-  function finish(): void {
-    over = true
-    cancelTimeout()
-  }
-  function abandon(): void {
-    finish()
-    onCancel?.()
   }
 
   const response: ResponseWriter = {
-    head: (status, headers) => deliver(() => handler.head(status, lowerCaseNames(headers))),
+    head: (status, headers) => deliver(() => exchange.head(status, lowerCaseNames(headers))),
     chunk(bytes) {
       const data = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
-      deliver(() => handler.chunk(data))
+      deliver(() => exchange.chunk(data))
     },
-    end: () =>
-      deliver(() => {
-        finish()
-        handler.end()
-      }),
-    fail: error =>
-      deliver(() => {
-        finish()
-        handler.failed(error)
-      }),
+    end: () => deliver(() => exchange.end()),
+    fail: error => deliver(() => exchange.fail(error)),
     onCancel(run) {
-      if (over) run()
-      else onCancel = run
+      exchange.release = run
     },
   }
-
-  const cancelTimeout = Number.isFinite(request.timeoutMs)
-    ? clock.after(request.timeoutMs, () => {
-        abandon()
-        handler.failed(timedOut(request.timeoutMs))
-      })
-    : () => {}
-  deliver(() => server(request, response))
-  return () => {
-    if (!over) abandon()
-  }
+  deliver(() => {
+    if (!exchange.over) server(request, response)
+  })
+  return () => exchange.cancel()
 }
 
 function lowerCaseNames(headers: Readonly<Record<string, string>> = {}): Map<string, string> {

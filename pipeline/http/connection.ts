@@ -1,0 +1,117 @@
+/** One TCP connection to an HTTP server, for one request after the other. */
+import { connect, type Socket } from 'node:net'
+import type { Exchange } from './exchange.ts'
+import { describeFailure } from './failure.ts'
+import { ResponseParser } from './response-parser.ts'
+import type { Destination } from './url.ts'
+
+export type ConnectionOwner = {
+  /** The buffer that all connections read into. */
+  readonly landing: Buffer
+  readonly idleMs: number
+  /** The connection can take another request. */
+  idle(connection: Connection): void
+  /** It is closed, or about to be, and takes nothing any more. */
+  closed(connection: Connection): void
+  /** The server had closed the connection before the request reached it. */
+  lost(exchange: Exchange, destination: Destination): void
+}
+
+export class Connection {
+  readonly destination: Destination
+  #owner: ConnectionOwner
+  #socket: Socket
+  #exchange: Exchange | undefined
+  #parser: ResponseParser | undefined
+  #used = false
+  #reused = false
+
+  constructor(destination: Destination, owner: ConnectionOwner) {
+    this.destination = destination
+    this.#owner = owner
+    const { landing, idleMs } = owner
+    this.#socket = connect({
+      host: destination.host,
+      port: destination.port,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+      onread: {
+        buffer: landing,
+        callback: length => {
+          this.#receive(length)
+          return true
+        },
+      },
+    })
+    // Every byte starts it anew. A request that waits for longer has a time limit of its own.
+    this.#socket.setTimeout(idleMs, () => {
+      if (this.#exchange === undefined) this.close()
+    })
+    this.#socket.on('error', error => this.#broken(describeFailure(error, destination)))
+    this.#socket.on('end', () => this.#ended())
+    this.#socket.on('close', () => this.close())
+  }
+
+  /** Only when idle. `text` is the whole request. */
+  send(exchange: Exchange, text: string): void {
+    this.#exchange = exchange
+    this.#parser = new ResponseParser(exchange)
+    this.#reused = this.#used
+    this.#used = true
+    exchange.release = () => this.close()
+    // A connection that nobody uses does not keep the process alive.
+    if (this.#reused) this.#socket.ref()
+    this.#socket.write(text, 'latin1')
+  }
+
+  close(): void {
+    this.#exchange = undefined
+    this.#parser = undefined
+    this.#socket.destroy()
+    this.#owner.closed(this)
+  }
+
+  #receive(length: number): void {
+    const exchange = this.#exchange
+    const parser = this.#parser
+    // Bytes that nobody asked for: whatever comes next on this connection is not to be trusted.
+    if (exchange === undefined || parser === undefined) return this.close()
+    let complete
+    try {
+      complete = parser.feed(this.#owner.landing, length)
+    } catch (error) {
+      return exchange.fail(error as Error)
+    }
+    if (complete && !exchange.over) this.#complete(exchange, parser.reusable)
+  }
+
+  /** The connection is free before the handler hears of the end, which may well send the next request. */
+  #complete(exchange: Exchange, reusable: boolean): void {
+    exchange.release = () => {}
+    if (reusable) {
+      this.#exchange = undefined
+      this.#parser = undefined
+      this.#socket.unref()
+      this.#owner.idle(this)
+    } else {
+      this.close()
+    }
+    exchange.end()
+  }
+
+  #ended(): void {
+    const { address } = this.destination
+    if (this.#exchange !== undefined && this.#parser!.ended()) this.#complete(this.#exchange, false)
+    else this.#broken(new Error(`${address} closed the connection before its answer was complete`))
+  }
+
+  #broken(error: Error): void {
+    const exchange = this.#exchange
+    const retry = this.#reused && this.#parser?.started === false
+    if (exchange === undefined) return this.close()
+    if (!retry) return exchange.fail(error)
+    this.close()
+    this.#owner.lost(exchange, this.destination)
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * One request under way, whichever client sends it: keeps the promises of `Network.request`.
+ *
+ * Exactly one of `end` and `failed` reaches the handler, nothing reaches it after that or after a cancel, and the time limit
+ * holds. A handler that throws fails its own request with what it threw, and nothing else.
+ */
+import type { Clock, NetworkRequest, ResponseHandler } from '../component.ts'
+import { timedOut } from './failure.ts'
+
+export class Exchange {
+  readonly request: NetworkRequest
+  over = false
+  /** Set by the client: gives up what the request still holds (closes its connection) when it is over before its response is complete. */
+  release: () => void = () => {}
+  #handler: ResponseHandler
+  #cancelTimeout: (() => void) | undefined
+
+  constructor(clock: Clock, request: NetworkRequest, handler: ResponseHandler) {
+    this.request = request
+    this.#handler = handler
+    if (Number.isFinite(request.timeoutMs)) {
+      this.#cancelTimeout = clock.after(request.timeoutMs, () => this.fail(timedOut(request.timeoutMs)))
+    }
+  }
+
+  head(status: number, headers: ReadonlyMap<string, string>): void {
+    if (this.over) return
+    try {
+      this.#handler.head(status, headers)
+    } catch (error) {
+      this.fail(error as Error)
+    }
+  }
+
+  chunk(bytes: Uint8Array): void {
+    if (this.over) return
+    try {
+      this.#handler.chunk(bytes)
+    } catch (error) {
+      this.fail(error as Error)
+    }
+  }
+
+  end(): void {
+    if (this.over) return
+    this.#finish()
+    try {
+      this.#handler.end()
+    } catch (error) {
+      this.#handler.failed(error as Error)
+    }
+  }
+
+  fail(error: Error): void {
+    if (this.over) return
+    this.#finish()
+    this.release()
+    this.#handler.failed(error)
+  }
+
+  cancel(): void {
+    if (this.over) return
+    this.#finish()
+    this.release()
+  }
+
+  #finish(): void {
+    this.over = true
+    this.#cancelTimeout?.()
+  }
+}

@@ -1,0 +1,89 @@
+/** HTTP servers: the exporter's endpoint, own metrics, health, the web page, OTLP in. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Clock, Listener, ListenOptions, TlsOptions } from '../component.ts'
+import { settledBy } from '../clock/deadline.ts'
+import { describeListenFailure } from './failure.ts'
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Generous for a slow client, and short enough that those who never finish do not pile up. */
+const LIMITS = {
+  headersTimeout: 15_000,
+  requestTimeout: 120_000,
+  keepAliveTimeout: 90_000,
+  connectionsCheckingInterval: 10_000,
+  maxHeaderSize: 64 * 1024,
+}
+
+export async function listen(
+  clock: Clock,
+  endpoint: string,
+  handle: Handle,
+  { tls }: ListenOptions = {},
+): Promise<Listener> {
+  const { host, port } = parseEndpoint(endpoint)
+  const server = tls === undefined ? createServer(LIMITS) : createTlsServer({ ...LIMITS, ...serverTls(tls, endpoint) })
+  let closing: Promise<void> | undefined
+
+  server.on('request', (request, response) => {
+    // After `close`, a connection ends with the response it was busy with.
+    response.on('close', () => {
+      if (closing !== undefined) server.closeIdleConnections()
+    })
+    answer(handle, request, response)
+  })
+  await bind(server, host, port, endpoint)
+  // Whatever goes wrong with a listener later concerns one connection only.
+  server.on('error', () => {})
+
+  return {
+    address: `${endpoint.slice(0, endpoint.lastIndexOf(':'))}:${(server.address() as AddressInfo).port}`,
+    async close(deadlineMs) {
+      closing ??= new Promise(resolve => server.close(() => resolve()))
+      server.closeIdleConnections()
+      if (await settledBy(clock, deadlineMs, closing)) return
+      server.closeAllConnections()
+      await closing
+    },
+  }
+}
+
+/** `host:port`; without a host all addresses of the machine, IPv6 in brackets. */
+function parseEndpoint(endpoint: string): { host: string | undefined; port: number } {
+  const match = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(endpoint)
+  const port = Number(match?.[3])
+  if (match === null || port > 65535)
+    throw new Error(`"${endpoint}" is not an address to listen on: expected host:port`)
+  return { host: match[1] ?? (match[2] || undefined), port }
+}
+
+/** A CA is for the clients: with one, they must show a certificate. */
+function serverTls({ ca, cert, key }: TlsOptions, endpoint: string): Record<string, unknown> {
+  if (cert === undefined || key === undefined) throw new Error(`TLS on ${endpoint} needs a certificate and a key`)
+  return { cert, key, ...(ca !== undefined && { ca, requestCert: true }) }
+}
+
+function bind(server: Server, host: string | undefined, port: number, endpoint: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', error => reject(describeListenFailure(error, endpoint)))
+    server.listen({ port, ...(host !== undefined && { host }) }, () => {
+      server.removeAllListeners('error')
+      resolve()
+    })
+  })
+}
+
+/** A handler that throws, or whose promise rejects, costs its own request. */
+function answer(handle: Handle, request: IncomingMessage, response: ServerResponse): void {
+  function giveUp(): void {
+    if (response.headersSent) response.destroy()
+    else response.writeHead(500, { 'content-type': 'text/plain', connection: 'close' }).end('internal error\n')
+  }
+  try {
+    Promise.resolve(handle(request, response) as unknown).catch(giveUp)
+  } catch {
+    giveUp()
+  }
+}

@@ -1,0 +1,56 @@
+/** The one way out of the process: picks who sends a request. */
+import type { Clock, Network, NetworkRequest } from '../component.ts'
+import { Exchange } from './exchange.ts'
+import { listen } from './listen.ts'
+import { createSocketReader, type SocketReaderOptions } from './socket-reader.ts'
+import type { UndiciClient } from './undici-client.ts'
+import { parseDestination, type Destination } from './url.ts'
+
+/** `close` breaks off what is under way and closes all connections, not the listeners. */
+export type SystemNetwork = Network & { close(): Promise<void> }
+
+export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): SystemNetwork {
+  const socketReader = createSocketReader(options)
+  // Takes a tenth of a second to load, and a config with plain targets only never needs it.
+  let undiciClient: Promise<UndiciClient> | undefined
+
+  function loadUndiciClient(): Promise<UndiciClient> {
+    return import('./undici-client.ts').then(({ createUndiciClient }) => createUndiciClient(clock))
+  }
+
+  async function sendByUndici(exchange: Exchange, destination: Destination): Promise<void> {
+    try {
+      undiciClient ??= loadUndiciClient()
+      const client = await undiciClient
+      if (!exchange.over) client.send(exchange, destination)
+    } catch (error) {
+      exchange.fail(error as Error)
+    }
+  }
+
+  return {
+    request(request, handler) {
+      const exchange = new Exchange(clock, request, handler)
+      try {
+        const destination = parseDestination(request.url)
+        if (isPlain(request, destination)) socketReader.send(exchange, destination)
+        else void sendByUndici(exchange, destination)
+      } catch (error) {
+        // The handler hears nothing from inside this call.
+        clock.after(0, () => exchange.fail(error as Error))
+      }
+      return () => exchange.cancel()
+    },
+    listen: (endpoint, handle, listenOptions) => listen(clock, endpoint, handle, listenOptions),
+    async close() {
+      socketReader.close()
+      const client = await undiciClient
+      undiciClient = undefined
+      await client?.close()
+    },
+  }
+}
+
+function isPlain({ method = 'GET', body, proxyUrl }: NetworkRequest, { secure }: Destination): boolean {
+  return !secure && proxyUrl === undefined && body === undefined && (method === 'GET' || method === 'HEAD')
+}

@@ -1,0 +1,33 @@
+/** What a request says about itself. */
+import type { NetworkRequest } from '../component.ts'
+import type { Destination } from './url.ts'
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** The request's headers, with those that follow from its URL. Throws a sentence, without the value, if one cannot be sent. */
+export function requestHeaders(request: NetworkRequest, destination: Destination): [string, string][] {
+  const headers = Object.entries(request.headers ?? {})
+  for (const [name, value] of headers) {
+    if (!HEADER_NAME.test(name)) throw new Error(`"${name}" cannot be the name of a header`)
+    if (!HEADER_VALUE.test(value)) throw new Error(`the value of header "${name}" has characters that cannot be sent`)
+  }
+  if (!hasHeader(headers, 'user-agent')) headers.push(['user-agent', 'gpucol'])
+  if (destination.authorization !== undefined && !hasHeader(headers, 'authorization')) {
+    headers.push(['authorization', destination.authorization])
+  }
+  return headers
+}
+
+/** The bytes of a request without a body, as latin1 text. */
+export function renderRequest(request: NetworkRequest, destination: Destination): string {
+  const headers = requestHeaders(request, destination)
+  let text = `${request.method ?? 'GET'} ${destination.path} HTTP/1.1\r\n`
+  if (!hasHeader(headers, 'host')) text += `host: ${destination.authority}\r\n`
+  for (const [name, value] of headers) text += `${name}: ${value}\r\n`
+  return `${text}\r\n`
+}
+
+function hasHeader(headers: readonly [string, string][], name: string): boolean {
+  return headers.some(([known]) => known.toLowerCase() === name)
+}

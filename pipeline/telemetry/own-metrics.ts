@@ -40,7 +40,12 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     receiver,
     'Points that were lost by a failure inside gpucol.',
   ),
-  counter('gpucol_receiver_scrapes', '{scrape}', [...receiver, 'outcome'], 'Scrapes, by outcome: ok or failed.'),
+  counter(
+    'gpucol_receiver_scrapes',
+    '{scrape}',
+    [...receiver, 'outcome'],
+    'Scrapes, by outcome: ok, failed, or skipped because the last one was still under way.',
+  ),
   histogram(
     'gpucol_receiver_scrape_duration_seconds',
     receiver,
@@ -52,6 +57,12 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     '{line}',
     receiver,
     'Lines of scraped text that could not be read and were skipped.',
+  ),
+  counter(
+    'gpucol_receiver_duplicate_samples',
+    '{sample}',
+    receiver,
+    'Scraped samples of a series that the same scrape had already; the first counts.',
   ),
   counter(
     'gpucol_receiver_absent_metric_points',

@@ -23,7 +23,7 @@ export type TestHost = Host & {
 export const TEST_START_MS = 1_700_000_000_000
 
 /** Overrides replace parts; a clock of one's own also drives the virtual network. */
-export function testHost<O extends Partial<Host>>(overrides?: O): Omit<TestHost, keyof O> & O {
+export function testHost<O extends Partial<Host> = Record<never, never>>(overrides?: O): Omit<TestHost, keyof O> & O {
   const clock = overrides?.clock ?? createVirtualClock(TEST_START_MS)
   const logged: string[] = []
   const counted = new Map<string, number>()

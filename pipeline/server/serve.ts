@@ -1,0 +1,18 @@
+/** The life of an extension that is a table of routes at an address. */
+import type { Extension, Host, Listener } from '../component.ts'
+import { createRouter, type Route } from './router.ts'
+
+export function serve(host: Host, endpoint: string, routes: readonly Route[]): Required<Extension> {
+  let listener: Listener | undefined
+  return {
+    async start() {
+      listener = await host.network.listen(endpoint, createRouter(routes, host))
+      host.log.info(`listening at http://${listener.address}`)
+    },
+    async stop(deadlineMs) {
+      const closing = listener
+      listener = undefined
+      await closing?.close(deadlineMs)
+    },
+  }
+}

@@ -1,0 +1,94 @@
+/** What people and programs ask of the running service over HTTP. A new page is one row in `routes`. */
+import { defineExtension, type ConfigSchema, type ServiceView } from '../component.ts'
+import { endpoint } from '../config/fields.ts'
+import { html, json, text, type Handler, type Reply, type Route } from './router.ts'
+import { serve } from './serve.ts'
+
+const config = {
+  type: 'object',
+  properties: { endpoint: endpoint('Address to listen at.', '127.0.0.1:8080') },
+} as const satisfies ConfigSchema
+
+export const web = defineExtension({
+  type: 'web',
+  summary: 'Serves what there is to see and do while gpucol runs.',
+  config,
+  example: { endpoint: '127.0.0.1:8080' },
+  listens: ({ endpoint }) => [{ address: endpoint, path: ['endpoint'] }],
+
+  create({ endpoint }, host) {
+    const stopping = Promise.withResolvers<void>()
+    const routes: readonly Route[] = [
+      {
+        method: 'GET',
+        path: '/',
+        about: 'this page',
+        handle: () => html(200, indexPage(host.service.version, routes)),
+      },
+      {
+        method: 'POST',
+        path: '/-/reload',
+        about: 'reads the configuration again',
+        handle: reload(host.service, stopping.promise),
+      },
+    ]
+    const server = serve(host, endpoint, routes)
+    return {
+      start: () => server.start(),
+      stop(deadlineMs) {
+        stopping.resolve()
+        return server.stop(deadlineMs)
+      },
+    }
+  },
+})
+
+function reload(service: ServiceView, stopping: Promise<void>): Handler {
+  let running = false
+  return async () => {
+    if (running) return text(409, 'a reload is running already; nothing was started')
+    running = true
+    try {
+      // A reload can replace this very server, and then waits for its open requests: this one must not wait for the reload.
+      return await Promise.race([
+        reloaded(service),
+        stopping.then(() => text(202, 'reloading; this server stops, the log has the result')),
+      ])
+    } finally {
+      running = false
+    }
+  }
+}
+
+async function reloaded(service: ServiceView): Promise<Reply> {
+  try {
+    const result = await service.reload()
+    return result.ok ? json(200, { status: 'reloaded', changed: result.changed }) : text(400, result.error)
+  } catch (error) {
+    return text(500, `the reload failed: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function indexPage(version: string, routes: readonly Route[]): string {
+  const rows = routes.map(({ method, path, about }) => {
+    const name =
+      method === 'GET' ? `<a href="${escapeHtml(path)}">${escapeHtml(path)}</a>` : `${method} ${escapeHtml(path)}`
+    return `<li>${name}: ${escapeHtml(about)}</li>`
+  })
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>gpucol</title>
+<h1>gpucol ${escapeHtml(version)}</h1>
+<ul>
+${rows.join('\n')}
+</ul>
+</html>
+`
+}
+
+const HTML_ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+function escapeHtml(value: string): string {
+  return value.replaceAll(/[&<>"]/g, character => HTML_ESCAPES[character]!)
+}

@@ -75,6 +75,8 @@ export function defineExtension<const S extends AnySchema>(definition: Extension
 type Life = {
   start?(): void | Promise<void>
   stop?(deadlineMs: number): void | Promise<void>
+  /** What it does or where to look, in a few words, once it runs: `4 targets every 15s`, `http://127.0.0.1:9464/metrics`. */
+  describe?(): string
 }
 
 export type Receiver = Life
@@ -121,7 +123,10 @@ export type ComponentStatus = {
   /** Only processors: they exist once per pipeline. */
   readonly pipeline?: string
   readonly state: 'starting' | 'ok' | 'failing' | 'stopped'
+  /** What fails. */
   readonly message?: string
+  /** What it does, as it describes itself. */
+  readonly about?: string
 }
 
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>

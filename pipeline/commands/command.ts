@@ -27,6 +27,10 @@ export type CommandContext = {
   readonly err: (text: string) => void
   readonly env: Readonly<Record<string, string | undefined>>
   readonly version: string
+  /** Aborted when the user asks the program to end (Ctrl-C, SIGTERM); a second time ends it at once. */
+  readonly signal: AbortSignal
+  /** Calls `run` at every SIGHUP, until the returned function is called. */
+  onHangup(run: () => void): () => void
 }
 
 /** A command was called in a way that it does not understand; leads to exit code 2. */

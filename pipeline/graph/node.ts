@@ -117,20 +117,21 @@ function parts(
 }
 
 export function statusOf(node: GraphNode): ComponentStatus {
-  const failing = node.log.failing()
   const { kind, id, pipeline } = node
+  const failing = node.log.failing()
+  const about = node.state === 'running' ? node.component.describe?.() : undefined
   return {
     kind,
     id,
     ...(pipeline !== undefined && { pipeline }),
-    state:
-      node.state === 'running'
-        ? failing.length === 0
-          ? 'ok'
-          : 'failing'
-        : node.state === 'stopped'
-          ? 'stopped'
-          : 'starting',
+    state: stateOf(node, failing.length > 0),
     ...(failing.length > 0 && { message: failing.map(({ subject, message }) => `${subject}: ${message}`).join('; ') }),
+    ...(about !== undefined && { about }),
   }
+}
+
+function stateOf({ state }: GraphNode, isFailing: boolean): ComponentStatus['state'] {
+  if (state === 'stopped') return 'stopped'
+  if (state !== 'running') return 'starting'
+  return isFailing ? 'failing' : 'ok'
 }

@@ -32,8 +32,10 @@ export type Surroundings = {
   readonly cluster: Cluster
   readonly catalogs: Catalogs
   readonly storage: Storage
-  /** Own telemetry of a component, or of the service as a whole. */
-  counters(component?: { kind: NodeKind; id: string; pipeline?: string }): Counters
+  /** Own telemetry of a component. */
+  counters(component: { kind: NodeKind; id: string; pipeline?: string }): Counters
+  /** Hears what became of a reload. */
+  reloaded(outcome: 'ok' | 'failed'): void
 }
 
 export type Service = ServiceView & {
@@ -50,19 +52,14 @@ export function createService(
   surroundings: Surroundings,
   /** Reads the config again. Rejects with an error whose message says all that is wrong with it. */
   load: () => Promise<LoadedConfig>,
-  /** Called with the config that runs from now on, after the start and after every reload that changed it. */
-  applied: (config: LoadedConfig) => void | Promise<void> = () => {},
+  /** At a reload, takes over what is not in the graph. Rejects, and leaves that as it was, if it cannot. */
+  apply: (config: LoadedConfig) => void | Promise<void> = () => {},
 ): Service {
   const { log, clock } = surroundings
-  const counters = surroundings.counters()
   const factory = createNodeFactory(hostFactory(surroundings), view())
   let graph: Graph = buildGraph(config, factory)
   let state: ServiceState = 'starting'
   let lastReload: Promise<unknown> = Promise.resolve()
-  let reloadSucceeded = true
-  let readAtMs = clock.now()
-  counters.observe('gpucol_config_last_reload_successful', () => [{ value: reloadSucceeded ? 1 : 0 }])
-  counters.observe('gpucol_config_last_reload_success_timestamp_seconds', () => [{ value: readAtMs / 1000 }])
 
   function view(): ServiceView {
     return {
@@ -87,25 +84,25 @@ export function createService(
       const { config } = graph
       const next = buildGraph(loaded, factory, graph)
       const changed = changesBetween(graph, next)
+      await apply(loaded)
       const switched = await switchGraph(graph, next, drainDeadline, running => buildGraph(config, factory, running))
       graph = switched.graph
-      if (switched.failure !== undefined) throw switched.failure
-      await applied(loaded)
-      finished(true)
+      if (switched.failure !== undefined) {
+        await apply(config)
+        throw switched.failure
+      }
+      surroundings.reloaded('ok')
       log.info('the config was reloaded', { changed: changed.length === 0 ? 'nothing' : changed.join(', ') })
       return { ok: true, changed }
     } catch (error) {
-      finished(false)
+      surroundings.reloaded('failed')
       const message = error instanceof Error ? error.message : String(error)
-      log.error(`the config was not reloaded, the one before goes on: ${message}`)
+      // A report has an excerpt under each problem, indented; the log has one line per problem.
+      for (const line of message.split('\n').filter(line => !line.startsWith(' '))) {
+        log.error(`the config was not reloaded, the one before goes on: ${line}`)
+      }
       return { ok: false, error: message }
     }
-  }
-
-  function finished(ok: boolean): void {
-    reloadSucceeded = ok
-    if (ok) readAtMs = clock.now()
-    counters.add('gpucol_config_reloads', 1, { outcome: ok ? 'ok' : 'failed' })
   }
 
   const drainDeadline = (): number => clock.monotonic() + RELOAD_DRAIN_MS
@@ -118,7 +115,6 @@ export function createService(
     async start() {
       graph.connect()
       await startNodes(startOrder(graph), drainDeadline)
-      await applied(graph.config)
       // A stop may have come meanwhile.
       if (state === 'starting') state = 'running'
     },

@@ -1,0 +1,4 @@
+/** All processors there are. */
+import type { ProcessorDefinition } from '../pipeline/component.ts'
+
+export const processors: readonly ProcessorDefinition[] = []

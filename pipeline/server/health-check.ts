@@ -7,6 +7,7 @@ import { serve } from './serve.ts'
 const config = {
   type: 'object',
   properties: { endpoint: endpoint('Address to listen at.', '127.0.0.1:13133') },
+  additionalProperties: false,
 } as const satisfies ConfigSchema
 
 export const healthCheck = defineExtension({

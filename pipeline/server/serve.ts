@@ -7,12 +7,12 @@ export function serve(host: Host, endpoint: string, routes: readonly Route[]): R
   return {
     async start() {
       listener = await host.network.listen(endpoint, createRouter(routes, host))
-      host.log.info(`listening at http://${listener.address}`)
     },
     async stop(deadlineMs) {
       const closing = listener
       listener = undefined
       await closing?.close(deadlineMs)
     },
+    describe: () => `http://${listener?.address ?? endpoint}`,
   }
 }

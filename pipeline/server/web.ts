@@ -7,6 +7,7 @@ import { serve } from './serve.ts'
 const config = {
   type: 'object',
   properties: { endpoint: endpoint('Address to listen at.', '127.0.0.1:8080') },
+  additionalProperties: false,
 } as const satisfies ConfigSchema
 
 export const web = defineExtension({
@@ -17,7 +18,7 @@ export const web = defineExtension({
   listens: ({ endpoint }) => [{ address: endpoint, path: ['endpoint'] }],
 
   create({ endpoint }, host) {
-    const stopping = Promise.withResolvers<void>()
+    const stopping = Promise.withResolvers<Reply>()
     const routes: readonly Route[] = [
       {
         method: 'GET',
@@ -34,30 +35,19 @@ export const web = defineExtension({
     ]
     const server = serve(host, endpoint, routes)
     return {
-      start: () => server.start(),
+      ...server,
       stop(deadlineMs) {
-        stopping.resolve()
+        stopping.resolve(text(202, 'reloading; this server stops meanwhile, the log has the result'))
         return server.stop(deadlineMs)
       },
     }
   },
 })
 
-function reload(service: ServiceView, stopping: Promise<void>): Handler {
-  let running = false
-  return async () => {
-    if (running) return text(409, 'a reload is running already; nothing was started')
-    running = true
-    try {
-      // A reload can replace this very server, and then waits for its open requests: this one must not wait for the reload.
-      return await Promise.race([
-        reloaded(service),
-        stopping.then(() => text(202, 'reloading; this server stops, the log has the result')),
-      ])
-    } finally {
-      running = false
-    }
-  }
+/** Reloads that are asked for at the same time come one after the other: the service sees to that. */
+function reload(service: ServiceView, stopping: Promise<Reply>): Handler {
+  // A reload can replace this very server, and then waits for its open requests: this one must not wait for the reload.
+  return () => Promise.race([reloaded(service), stopping])
 }
 
 async function reloaded(service: ServiceView): Promise<Reply> {

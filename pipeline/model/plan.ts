@@ -45,19 +45,24 @@ export type PlanResult = { readonly batch: Batch; readonly outOfRange: number }
 export function runPlan(plan: Plan, batch: Batch): PlanResult {
   const { input, output, gather, folds, ranges } = plan
   if (input === output && ranges === undefined) return { batch, outOfRange: 0 }
-  const onlyNames = folds === undefined && ranges === undefined && batch.absent === undefined
-  if (onlyNames && gather === undefined) return { batch: { ...batch, layout: output }, outOfRange: 0 }
-  const moved = {
-    ...batch,
+  const { source, timeMs, outcome, values, times, starts, absent } = batch
+  // Folds write into the columns, and nobody writes into what it was given.
+  const mustCopy = gather !== undefined || folds !== undefined
+  const moved: Moved = {
+    source,
+    timeMs,
+    outcome,
     layout: output,
-    values: move(batch.values, gather),
-    ...(batch.times && { times: move(batch.times, gather) }),
-    ...(batch.starts && { starts: move(batch.starts, gather) }),
+    values: mustCopy ? move(values, gather) : values,
+    ...(times && { times: mustCopy ? move(times, gather) : times }),
+    ...(starts && { starts: mustCopy ? move(starts, gather) : starts }),
   }
-  return onlyNames ? { batch: moved, outOfRange: 0 } : settle(plan, batch, moved)
+  if (absent === undefined && folds === undefined && (ranges === undefined || allInside(ranges, moved.values))) {
+    return { batch: moved, outOfRange: 0 }
+  }
+  return settle(plan, batch, moved)
 }
 
-/** A copy, since folds write into it and nobody writes into what it was given. */
 function move(from: Float64Array, gather: Uint32Array | undefined): Float64Array {
   if (gather === undefined) return from.slice()
   const to = new Float64Array(gather.length)
@@ -65,7 +70,16 @@ function move(from: Float64Array, gather: Uint32Array | undefined): Float64Array
   return to
 }
 
-type Moved = Batch & { values: Float64Array; times?: Float64Array; starts?: Float64Array }
+/** The usual case, which needs no notes on which columns are missing. */
+function allInside({ columns, low, high }: Ranges, values: Float64Array): boolean {
+  for (let i = 0; i < columns.length; i++) {
+    const value = values[columns[i]!]!
+    if (!(value >= low[i]! && value <= high[i]!)) return false
+  }
+  return true
+}
+
+type Moved = Omit<Batch, 'absent'>
 
 /** Works out which outgoing columns have a sample: absent ones come along, values out of range go, folds fill in. */
 function settle({ output, gather, folds, ranges }: Plan, batch: Batch, moved: Moved): PlanResult {
@@ -87,9 +101,8 @@ function settle({ output, gather, folds, ranges }: Plan, batch: Batch, moved: Mo
     }
   }
   if (folds !== undefined) outOfRange += fold(folds, batch, absentInputs, moved, missing)
-  const { absent: _, ...rest } = moved
   const absent = columnsOf(missing)
-  return { batch: absent === undefined ? rest : { ...rest, absent }, outOfRange }
+  return { batch: absent === undefined ? moved : { ...moved, absent }, outOfRange }
 }
 
 function fold(

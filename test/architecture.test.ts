@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+
+/**
+ * Who may import what: imports point one way. A file belongs to the first row whose beginning its path has, and may import its own
+ * row and those it names. Where a row names a file, nothing else of that folder may be imported.
+ */
+const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] = [
+  ['pipeline/model/', []],
+  ['pipeline/component.ts', ['pipeline/model/']],
+  ['pipeline/series-processor.ts', ['pipeline/model/', 'pipeline/component.ts']],
+  ['pipeline/package-files.ts', []],
+  ['pipeline/formats/', ['pipeline/model/']],
+  ['pipeline/clock/', ['pipeline/component.ts']],
+  ['pipeline/cluster/', ['pipeline/component.ts', 'pipeline/model/']],
+  ['pipeline/config/', ['pipeline/component.ts']],
+  ['pipeline/catalog/', ['pipeline/component.ts', 'pipeline/config/']],
+  ['pipeline/http/', ['pipeline/component.ts', 'pipeline/clock/']],
+  ['pipeline/storage/', ['pipeline/component.ts', 'pipeline/clock/']],
+  ['pipeline/server/', ['pipeline/component.ts', 'pipeline/config/fields.ts', 'pipeline/clock/']],
+  [
+    'pipeline/telemetry/',
+    ['pipeline/component.ts', 'pipeline/model/', 'pipeline/config/', 'pipeline/clock/', 'pipeline/server/'],
+  ],
+  [
+    'pipeline/simulator/',
+    [
+      'pipeline/component.ts',
+      'pipeline/model/',
+      'pipeline/config/',
+      'pipeline/clock/',
+      'pipeline/formats/',
+      'pipeline/http/',
+    ],
+  ],
+  [
+    'pipeline/graph/',
+    ['pipeline/component.ts', 'pipeline/model/', 'pipeline/config/', 'pipeline/clock/', 'pipeline/telemetry/'],
+  ],
+  ['pipeline/extensions.ts', ['pipeline/component.ts', 'pipeline/server/', 'pipeline/simulator/']],
+  ['pipeline/main.ts', ['pipeline/', 'receivers/registry.ts', 'processors/registry.ts', 'exporters/registry.ts']],
+  ['pipeline/commands/', ['pipeline/']],
+  ...['receivers/', 'processors/', 'exporters/'].map(
+    folder =>
+      [
+        folder,
+        [
+          'pipeline/component.ts',
+          'pipeline/series-processor.ts',
+          'pipeline/formats/',
+          'pipeline/model/',
+          'pipeline/relabel/',
+          'pipeline/kubernetes/',
+          'pipeline/clock/',
+          'pipeline/config/fields.ts',
+          'pipeline/server/router.ts',
+          'pipeline/server/serve.ts',
+        ],
+      ] as const,
+  ),
+]
+
+const files = globSync(['pipeline/**/*.ts', 'receivers/**/*.ts', 'processors/**/*.ts', 'exporters/**/*.ts'], {
+  cwd: root,
+})
+
+describe('the architecture', () => {
+  it('has a rule for every file', () => {
+    assert.ok(files.length > 50)
+    for (const file of files) assert.ok(ruleOf(file) !== undefined, `${file} belongs to no row of the table`)
+  })
+
+  it('has imports that point one way', () => {
+    const wrong: string[] = []
+    for (const file of files) {
+      const [part, mayImport] = ruleOf(file)!
+      for (const imported of importsOf(file)) {
+        const isMain =
+          imported === 'pipeline/main.ts' || /^(receivers|processors|exporters)\/registry\.ts$/.test(imported)
+        const allowed = [part, ...mayImport].some(beginning => imported.startsWith(beginning))
+        if (!allowed || (isMain && file !== 'pipeline/main.ts')) wrong.push(`${file} imports ${imported}`)
+      }
+    }
+    assert.deepEqual(wrong, [])
+  })
+
+  it('has no barrel, no drawer for odds and ends, and no default export', () => {
+    const wrong = files.filter(file => /(^|\/)(index|utils?|helpers?|common|types)\.ts$/.test(file))
+    wrong.push(...files.filter(file => /^export default /m.test(text(file)) || /^export \* /m.test(text(file))))
+    assert.deepEqual(wrong, [])
+  })
+
+  it('reaches the network, timers and the wall clock only where that is implemented', () => {
+    const allowed: Record<string, RegExp> = {
+      'node:(net|tls|http|https|dgram|dns)(/promises)?': /^pipeline\/http\//,
+      undici: /^pipeline\/http\//,
+    }
+    const wrong: string[] = []
+    for (const file of files) {
+      for (const [module, where] of Object.entries(allowed)) {
+        const imports = new RegExp(`^(import (?!type).* from|.*await import\\()\\s*'(${module})'`, 'm')
+        if (imports.test(text(file)) && !where.test(file)) wrong.push(`${file} imports ${module}`)
+      }
+      const timers = /\b(setTimeout|setInterval|Date\.now|performance\.now)\(/.exec(text(file))
+      if (timers !== null && !/^pipeline\/(clock|http|storage)\//.test(file)) wrong.push(`${file} uses ${timers[1]}`)
+    }
+    assert.deepEqual(wrong, [])
+  })
+})
+
+function ruleOf(file: string): (typeof RULES)[number] | undefined {
+  return RULES.find(([part]) => file.startsWith(part))
+}
+
+function importsOf(file: string): string[] {
+  const imports = text(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)
+  return Array.from(imports, ([, path]) => relative(root, join(root, dirname(file), path!)))
+}
+
+function text(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}

@@ -1,0 +1,267 @@
+/** Watches: everybody who wants to hear of changes, what each of them hears, and when it ends. */
+import type { Clock } from '../../component.ts'
+import type { KubernetesObject } from '../kubernetes-object.ts'
+import type { Collection, StoreEvent } from './collection.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { Representation } from './representation.ts'
+import type { ApiResponse } from './response.ts'
+import { expired, type StatusError } from './status.ts'
+
+export type WatchRequest = {
+  readonly collection: Collection
+  readonly representation: Representation
+  /** Undefined where all namespaces are watched. */
+  readonly namespace: string | undefined
+  /** Whether an object of the namespace belongs to what is watched. */
+  accepts(object: KubernetesObject): boolean
+  /** Changes after this revision are told; undefined means from now on. */
+  readonly after: number | undefined
+  /** Begin with the objects that there are. */
+  readonly initialEvents: boolean
+  readonly bookmarks: boolean
+  /** Say where the objects that there were end, by a bookmark. */
+  readonly initialEventsEnd: boolean
+  /** 0 leaves it to the server. */
+  readonly timeoutSeconds: number
+}
+
+/** Where the lines of a watch go. */
+export type WatchOutput = Omit<ApiResponse, 'head'>
+
+/**
+ * `drop` breaks all connections, and new ones at once. `hang` lets them stand and never writes to them again, not even when it is
+ * over, as behind a firewall that forgot them. `expire` tells every new watch that its version is too old. `truncate` writes half of
+ * the next event, then ends.
+ */
+export type WatchFault = 'drop' | 'hang' | 'expire' | 'truncate'
+
+export type Watches = {
+  readonly size: number
+  /** Starts a watch. The returned function ends it without a word, when the client is gone. */
+  start(request: WatchRequest, output: WatchOutput): () => void
+  /** What goes wrong from now on; undefined ends it. */
+  misbehave(fault: WatchFault | undefined): void
+  /** Tells the next watch that its version is too old, whatever it is. */
+  expireNext(): void
+  /** Ends all watches properly, and listens to the store no more. */
+  close(): void
+}
+
+const BOOKMARK_INTERVAL_MS = 60_000
+/** A last bookmark comes this long before the end, so that the client resumes close to it. */
+const LAST_BOOKMARK_MS = 2000
+/** A watch without a timeout of its own ends after this time, at most after twice as much. */
+const SHORTEST_WATCH_MS = 1_800_000
+const INITIAL_EVENTS_END = { 'k8s.io/initial-events-end': 'true' }
+
+type Watcher = {
+  readonly request: WatchRequest
+  readonly output: WatchOutput
+  readonly after: number
+  readonly timers: (() => void)[]
+}
+
+export function createWatches(store: ObjectStore, clock: Clock): Watches {
+  const watchers = new Map<Collection, Set<Watcher>>()
+  let started = 0
+  let size = 0
+  let cancelBookmarks: (() => void) | undefined
+  let fault: WatchFault | undefined
+  let expiresNext = false
+
+  const unsubscribe = store.subscribe((collection, events) => {
+    const concerned = watchers.get(collection)
+    if (concerned === undefined) return
+    const lines = createLineCache()
+    for (const watcher of [...concerned]) {
+      if (watcher.output.isClogged?.() === true) breakOff(watcher)
+      else tell(watcher, linesFor(watcher, events, lines))
+    }
+  })
+
+  function tell(watcher: Watcher, text: string): void {
+    if (text === '') return
+    if (fault !== 'truncate') return watcher.output.chunk(text)
+    forget(watcher)
+    watcher.output.chunk(text.slice(0, text.indexOf('\n') >> 1))
+    watcher.output.end()
+  }
+
+  function forget(watcher: Watcher): void {
+    if (watchers.get(watcher.request.collection)?.delete(watcher) !== true) return
+    size--
+    for (const cancel of watcher.timers) cancel()
+  }
+
+  function breakOff(watcher: Watcher): void {
+    forget(watcher)
+    watcher.output.fail(reset())
+  }
+
+  function all(): Watcher[] {
+    return [...watchers.values()].flatMap(some => [...some])
+  }
+
+  function bookmark(watcher: Watcher, annotations?: Readonly<Record<string, string>>): void {
+    if (store.revision < watcher.after) return
+    tell(
+      watcher,
+      `{"type":"BOOKMARK","object":${watcher.request.representation.bookmark(store.revision, annotations)}}\n`,
+    )
+  }
+
+  function scheduleBookmarks(): void {
+    cancelBookmarks ??= clock.after(BOOKMARK_INTERVAL_MS, () => {
+      cancelBookmarks = undefined
+      const wanted = all().filter(watcher => watcher.request.bookmarks)
+      for (const watcher of wanted) bookmark(watcher)
+      if (wanted.length > 0) scheduleBookmarks()
+    })
+  }
+
+  function scheduleEnd(watcher: Watcher): void {
+    const { timeoutSeconds, bookmarks } = watcher.request
+    // Spread evenly, and always in the same way, so that not all watches of a server end together.
+    const spread = (started * 0.618_033_988_75) % 1
+    const timeoutMs = timeoutSeconds > 0 ? timeoutSeconds * 1000 : SHORTEST_WATCH_MS * (1 + spread)
+    const end = clock.after(timeoutMs, () => {
+      forget(watcher)
+      watcher.output.end()
+    })
+    watcher.timers.push(end)
+    if (!bookmarks || timeoutMs <= LAST_BOOKMARK_MS) return
+    watcher.timers.push(clock.after(timeoutMs - LAST_BOOKMARK_MS, () => bookmark(watcher)))
+  }
+
+  return {
+    get size() {
+      return size
+    },
+
+    start(request, output) {
+      const { collection, initialEvents, after = store.revision } = request
+      if (fault === 'hang') return () => {}
+      if (fault === 'drop') output.fail(reset())
+      const isExpired = fault === 'expire' || expiresNext || (!initialEvents && after < collection.oldestRevision)
+      expiresNext = false
+      if (isExpired && fault !== 'drop') writeError(output, tooOld(after, collection))
+      if (isExpired || fault === 'drop') return () => {}
+
+      const watcher: Watcher = { request, output, after, timers: [] }
+      started++
+      size++
+      let concerned = watchers.get(collection)
+      if (concerned === undefined) watchers.set(collection, (concerned = new Set()))
+      concerned.add(watcher)
+      scheduleEnd(watcher)
+      if (request.bookmarks) scheduleBookmarks()
+
+      if (initialEvents) for (const text of initialLines(request, store.revision)) tell(watcher, text)
+      else tell(watcher, linesFor(watcher, collection.eventsAfter(after), createLineCache()))
+      if (request.initialEventsEnd) bookmark(watcher, INITIAL_EVENTS_END)
+      return () => forget(watcher)
+    },
+
+    misbehave(next) {
+      fault = next
+      if (fault !== 'drop' && fault !== 'hang') return
+      for (const watcher of all()) {
+        if (fault === 'drop') breakOff(watcher)
+        else forget(watcher)
+      }
+    },
+    expireNext() {
+      expiresNext = true
+    },
+    close() {
+      unsubscribe()
+      cancelBookmarks?.()
+      for (const watcher of all()) {
+        forget(watcher)
+        watcher.output.end()
+      }
+    },
+  }
+}
+
+/** The one event of a watch that cannot be, as the API server reports it: not by the status of the answer. */
+export function writeError(output: WatchOutput, error: StatusError): void {
+  output.chunk(`{"type":"ERROR","object":${JSON.stringify(error.body)}}\n`)
+  output.end()
+}
+
+/** How much text is put together before it is written. */
+const CHUNK_CHARACTERS = 65_536
+
+function* initialLines(
+  { collection, namespace, representation, accepts }: WatchRequest,
+  revision: number,
+): Iterable<string> {
+  let text = ''
+  for (const [, object] of collection.rangeAt(revision, namespace).entries) {
+    if (!accepts(object)) continue
+    text += lineOf('ADDED', object, representation)
+    if (text.length < CHUNK_CHARACTERS) continue
+    yield text
+    text = ''
+  }
+  yield text
+}
+
+function tooOld(after: number, { oldestRevision }: Collection): StatusError {
+  return expired(`too old resource version: ${after} (${oldestRevision})`)
+}
+
+function reset(): Error {
+  return new Error('the connection was reset')
+}
+
+/** An event's line is rendered once for all watchers that want it in the same form. */
+type LineCache = Map<StoreEvent, Map<string, string>>
+
+function createLineCache(): LineCache {
+  return new Map()
+}
+
+function linesFor({ request, after }: Watcher, events: readonly StoreEvent[], cache: LineCache): string {
+  let text = ''
+  for (const event of events) {
+    const type = event.revision > after ? typeFor(request, event) : undefined
+    if (type !== undefined) text += cachedLine(event, type, request.representation, cache)
+  }
+  return text
+}
+
+/** What a change is to somebody who sees only some objects: an object that no longer belongs to them is gone. */
+function typeFor({ namespace, accepts }: WatchRequest, event: StoreEvent): StoreEvent['type'] | undefined {
+  const { type, object, previous } = event
+  if (namespace !== undefined && namespace !== object.metadata.namespace) return undefined
+  const was = previous !== undefined && accepts(previous)
+  const is = type !== 'DELETED' && accepts(object)
+  if (is) return was ? 'MODIFIED' : 'ADDED'
+  return was ? 'DELETED' : undefined
+}
+
+function cachedLine(
+  event: StoreEvent,
+  type: StoreEvent['type'],
+  representation: Representation,
+  cache: LineCache,
+): string {
+  let lines = cache.get(event)
+  if (lines === undefined) cache.set(event, (lines = new Map()))
+  const key = `${type} ${representation.id}`
+  let line = lines.get(key)
+  if (line === undefined) lines.set(key, (line = lineOf(type, objectFor(event, type), representation)))
+  return line
+}
+
+/** Of an object that is gone its last state is told, with the revision at which it went. */
+function objectFor({ type, object, previous, revision }: StoreEvent, told: StoreEvent['type']): KubernetesObject {
+  if (told !== 'DELETED' || type === 'DELETED') return object
+  return { ...previous!, metadata: { ...previous!.metadata, resourceVersion: String(revision) } }
+}
+
+function lineOf(type: StoreEvent['type'], object: KubernetesObject, representation: Representation): string {
+  return `{"type":"${type}","object":${representation.object(object)}}\n`
+}

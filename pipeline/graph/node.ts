@@ -31,7 +31,7 @@ export type GraphNode = {
   readonly fingerprint: string
   /** Addresses that it listens on while it runs. */
   readonly listens: readonly string[]
-  readonly component: Receiver | Processor | Exporter | Extension
+  readonly component: Receiver | Processor | Exporter
   /** What a batch goes into; receivers and extensions have none. */
   readonly consume?: Next
   /** Where its batches go; exporters and extensions have none. */

@@ -16,7 +16,7 @@ export type Route = {
  * it has taken that over.
  */
 export type Handler = (
-  request: IncomingMessage & { readonly method: string },
+  request: IncomingMessage,
   response: ServerResponse,
   url: URL,
 ) => Reply | undefined | Promise<Reply | undefined>
@@ -57,7 +57,7 @@ export function createRouter(
     if (route.method !== 'GET' && isCrossSite(request)) {
       return send(response, text(403, `refused: the request comes from another site, "${request.headers.origin}"`))
     }
-    const reply = await route.handle(Object.assign(request, { method }), response, url)
+    const reply = await route.handle(request, response, url)
     if (reply !== undefined) send(response, reply)
   }
 

@@ -64,12 +64,6 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     receiver,
     'Scraped samples of a series that the same scrape had already; the first counts.',
   ),
-  counter(
-    'gpucol_receiver_absent_metric_points',
-    '{point}',
-    receiver,
-    'Samples that were there and had to be left out; their series go on.',
-  ),
 
   counter('gpucol_processor_incoming_metric_points', '{point}', processor, 'Points that came in.'),
   counter('gpucol_processor_outgoing_metric_points', '{point}', processor, 'Points that were handed on.'),

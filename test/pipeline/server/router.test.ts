@@ -15,7 +15,7 @@ const routes: readonly Route[] = [
     handle: (_request, _response, url) => json(200, { asked: url.searchParams.get('q') }),
   },
   { method: 'GET', path: '/both', about: 'read', handle: async () => html(200, '<p>') },
-  { method: 'POST', path: '/both', about: 'write', handle: ({ method }) => text(201, method) },
+  { method: 'POST', path: '/both', about: 'write', handle: request => text(201, request.method!) },
   { method: 'POST', path: '/write', about: 'write only', handle: () => text(200, 'written') },
   {
     method: 'GET',

@@ -4,7 +4,6 @@ import type {
   ComponentStatus,
   Exporter,
   ExporterDefinition,
-  Extension,
   ExtensionDefinition,
   Host,
   Next,

@@ -1,0 +1,146 @@
+/** The demo as a newcomer meets it, and a real Prometheus in front of it. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually, freePorts, get, startGpucol, startProcess, type GpucolProcess } from '../support/gpucol-process.ts'
+import { programOrSkip } from '../support/programs.ts'
+
+/** The demo on ports of its own, so that the tests run beside a demo. */
+async function demo(): Promise<{ args: string[]; metrics: string; own: string; health: string; web: string }> {
+  const [prometheus, own, health, web, simulator] = (await freePorts(5)) as [number, number, number, number, number]
+  const targets = [1, 2, 3, 4].map(node => `http://127.0.0.1:${simulator + node}/metrics`)
+  const settings = {
+    'exporters.prometheus.endpoint': `127.0.0.1:${prometheus}`,
+    'extensions.health_check.endpoint': `127.0.0.1:${health}`,
+    'extensions.web.endpoint': `127.0.0.1:${web}`,
+    'extensions.simulator.endpoint': `127.0.0.1:${simulator}`,
+    'receivers.dcgm.static_targets': `[${targets.join(', ')}]`,
+    'receivers.dcgm.scrape_interval': '1s',
+    'receivers.dcgm.scrape_timeout': '900ms',
+    'service.telemetry.metrics.address': `127.0.0.1:${own}`,
+  }
+  const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+  return {
+    args: ['run', '--config', 'configs/examples/demo.yaml', ...set],
+    metrics: `http://127.0.0.1:${prometheus}/metrics`,
+    own: `http://127.0.0.1:${own}/metrics`,
+    health: `http://127.0.0.1:${health}`,
+    web: `http://127.0.0.1:${web}`,
+  }
+}
+
+function gpusIn(text: string): number {
+  return new Set(text.match(/^DCGM_FI_DEV_GPU_UTIL\{.*UUID="[^"]+"/gm)).size
+}
+
+describe('the demo', function () {
+  this.timeout(60_000)
+  let gpucol: GpucolProcess | undefined
+  let prometheus: GpucolProcess | undefined
+  const folder = mkdtempSync(join(tmpdir(), 'gpucol-'))
+
+  afterEach(async () => {
+    gpucol?.child.kill('SIGKILL')
+    prometheus?.child.kill('SIGKILL')
+    await Promise.all([gpucol?.ended, prometheus?.ended])
+  })
+  after(() => rmSync(folder, { recursive: true }))
+
+  it('shows the metrics of 32 GPUs, says where, and ends cleanly at Ctrl-C', async () => {
+    const { args, metrics, own, health } = await demo()
+    gpucol = startGpucol(args)
+    await gpucol.until(/is running/)
+    assert.match(gpucol.output(), /dcgm \(4 targets every 1s\) -> prometheus \(http:\/\/127\.0\.0\.1:\d+\/metrics\)/)
+    await eventually(
+      () => get(metrics),
+      text => gpusIn(text) === 32,
+    )
+    assert.match(await get(own), /gpucol_exporter_sent_metric_points_total/)
+    assert.equal((await fetch(`${health}/readyz`)).status, 200)
+    gpucol.child.kill('SIGINT')
+    assert.equal(await gpucol.ended, 0)
+    assert.match(gpucol.output(), /stopped\n$/)
+  })
+
+  it('ends at once at the second Ctrl-C', async () => {
+    const { args } = await demo()
+    gpucol = startGpucol(args)
+    await gpucol.until(/is running/)
+    gpucol.child.kill('SIGINT')
+    gpucol.child.kill('SIGINT')
+    assert.ok([0, 130].includes((await gpucol.ended) as number))
+  })
+
+  it('is scraped by a real Prometheus without a complaint', async function () {
+    const program = programOrSkip(this, 'prometheus')
+    const promtool = programOrSkip(this, 'promtool')
+    const { args, metrics, own } = await demo()
+    gpucol = startGpucol(args)
+    await gpucol.until(/is running/)
+    const text = await eventually(
+      () => get(metrics),
+      text => gpusIn(text) === 32,
+    )
+
+    const [port] = await freePorts(1)
+    const config = join(folder, 'prometheus.yml')
+    writeFileSync(
+      config,
+      `global: { scrape_interval: 1s, scrape_timeout: 1s }
+scrape_configs:
+  - { job_name: gpucol, honor_labels: true, static_configs: [{ targets: ['${new URL(metrics).host}'] }] }
+  - { job_name: own, static_configs: [{ targets: ['${new URL(own).host}'] }] }
+`,
+    )
+    prometheus = startProcess(program, [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ])
+    const api = `http://127.0.0.1:${port}/api/v1`
+    const targets = await eventually(
+      async () => (JSON.parse(await get(`${api}/targets`)) as Targets).data.activeTargets,
+      active => active.length === 2 && active.every(target => target.health === 'up'),
+    )
+    assert.deepEqual(
+      targets.map(target => target.lastError),
+      ['', ''],
+    )
+    const count = await eventually(
+      () => query(api, 'count(DCGM_FI_DEV_GPU_UTIL)'),
+      value => value === '32',
+    )
+    assert.equal(count, '32')
+    assert.equal(await query(api, 'min(up{job=~"own|dcgm"})'), '1')
+
+    assert.deepEqual(complaints(promtool, await get(own)), [])
+    // Names and labels of dcgm-exporter and of Prometheus' own scrape series are what they are.
+    assert.deepEqual(
+      complaints(promtool, text).filter(line => !SOURCE_FIXES.some(known => known.test(line))),
+      [],
+    )
+  })
+})
+
+/** What promtool says about names that the source fixes. */
+const SOURCE_FIXES = [
+  /^DCGM_\w+ (metric names should be written in "snake_case" not "camelCase"|counter metrics should have "_total" suffix)$/,
+  /^DCGM_\w+ label names should be written in "snake_case" not "camelCase"$/,
+  /^\w+ no help text$/,
+]
+
+type Targets = { data: { activeTargets: { health: string; lastError: string }[] } }
+
+async function query(api: string, expression: string): Promise<string | undefined> {
+  const answer = JSON.parse(await get(`${api}/query?query=${encodeURIComponent(expression)}`)) as {
+    data: { result: { value: [number, string] }[] }
+  }
+  return answer.data.result[0]?.value[1]
+}
+
+function complaints(promtool: string, text: string): string[] {
+  const { stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' })
+  return `${stdout}${stderr}`.split('\n').filter(line => line !== '')
+}

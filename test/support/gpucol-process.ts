@@ -1,0 +1,103 @@
+/** gpucol as users start it: a process of its own. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+
+export const root = join(import.meta.dirname, '../..')
+
+export type GpucolProcess = {
+  readonly child: ChildProcess
+  /** Everything that it wrote to standard error and standard output so far. */
+  output(): string
+  /** Resolves when its output matches; rejects if it ends before that, or after 20 s. */
+  until(pattern: RegExp): Promise<void>
+  /** Resolves to the exit code, or the name of the signal. */
+  readonly ended: Promise<number | string>
+}
+
+export function startGpucol(
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): GpucolProcess {
+  return startProcess(process.execPath, [join(root, 'pipeline/main.ts'), ...args], options)
+}
+
+export function startProcess(
+  program: string,
+  args: readonly string[],
+  { cwd = root, env = process.env }: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): GpucolProcess {
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  const heard = new Set<() => void>()
+  const hear = (chunk: Buffer): void => {
+    output += chunk.toString()
+    heard.forEach(look => look())
+  }
+  child.stdout.on('data', hear)
+  child.stderr.on('data', hear)
+  const ended = new Promise<number | string>(resolve => child.on('close', (code, signal) => resolve(code ?? signal!)))
+  return {
+    child,
+    ended,
+    output: () => output,
+    until(pattern) {
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => finish(new Error(`"${pattern}" did not come:\n${output}`)), 20_000)
+        function finish(error?: Error): void {
+          clearTimeout(timer)
+          heard.delete(look)
+          if (error === undefined) resolve()
+          else reject(error)
+        }
+        const look = (): void => {
+          if (pattern.test(output)) finish()
+        }
+        heard.add(look)
+        void ended.then(code =>
+          finish(pattern.test(output) ? undefined : new Error(`it ended with ${code}:\n${output}`)),
+        )
+        look()
+      })
+    },
+  }
+}
+
+/** Ports that nobody uses now. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from(
+      { length: count },
+      () =>
+        new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
+          const server = createServer()
+          server.once('error', reject)
+          server.listen(0, '127.0.0.1', () => resolve(server))
+        }),
+    ),
+  )
+  const ports = servers.map(server => (server.address() as { port: number }).port)
+  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))
+  return ports
+}
+
+/** Asks again and again until the answer is as wanted; fails with the last answer after 20 s. */
+export async function eventually<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
+  const deadline = Date.now() + 20_000
+  for (;;) {
+    const answer = await ask().catch((error: unknown) => error)
+    if (!(answer instanceof Error) && isWanted(answer as T)) return answer as T
+    if (Date.now() > deadline)
+      throw new Error(
+        `it did not become as wanted; last: ${answer instanceof Error ? answer.message : JSON.stringify(answer)?.slice(0, 2000)}`,
+      )
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+}
+
+export async function get(url: string): Promise<string> {
+  const response = await fetch(url)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`)
+  return text
+}

@@ -15,7 +15,7 @@ export type ComponentConfig<D> = {
   readonly type: string
   readonly definition: D
   /** Checked against the definition's schema, with defaults filled in, frozen all the way down. */
-  readonly config: any
+  readonly config: unknown
   /** Equal exactly where the config is equal. It holds secrets as they are: compare it, never show it. */
   readonly fingerprint: string
 }

@@ -6,6 +6,8 @@ export type Source = {
   readonly text: string
   /** The file's path, from which relative paths in it start. Without one they start at the current directory. */
   readonly path?: string
+  /** False for what has no lines to speak of: an option of the command line, a file that could not be read. */
+  readonly hasLines: boolean
   /** Offsets at which the lines of `text` begin. */
   readonly lineStarts: readonly number[]
 }
@@ -13,10 +15,14 @@ export type Source = {
 /** From `start` up to, not including, `end`, as offsets into the text. */
 export type Place = { readonly source: Source; readonly start: number; readonly end: number }
 
-export function createSource(name: string, text: string, path?: string): Source {
+export function createSource(
+  name: string,
+  text: string,
+  options: { readonly path?: string; readonly hasLines?: boolean } = {},
+): Source {
   const lineStarts = [0]
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lineStarts.push(at + 1)
-  return path === undefined ? { name, text, lineStarts } : { name, text, path, lineStarts }
+  return { name, text, hasLines: true, lineStarts, ...options }
 }
 
 /** Both count from 1. */

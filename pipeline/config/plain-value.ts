@@ -1,0 +1,74 @@
+/** Turns a tree into the plain value that components get, with the schema's help where a text is wanted. */
+import { allowsType, hasFormat, schemasBelow, typeOf, typesOf, type Schema } from './schema-walk.ts'
+import type { YamlMap, YamlNode, YamlScalar } from './yaml-source.ts'
+
+export type Path = readonly (string | number)[]
+
+export type PlainOptions = {
+  /** Called for what could not be worked out; null stands in for it. */
+  readonly onHole?: (path: Path) => void
+  /** Called for keys without a value. Without it they are null; with it they are left out, so that the default counts. */
+  readonly onNothing?: (path: Path) => void
+  /** Changes scalars before they are used, for printing. */
+  readonly replace?: (value: unknown, schemas: readonly Schema[], path: Path) => unknown
+}
+
+export function plainValue(
+  node: YamlNode,
+  schemas: readonly Schema[],
+  options: PlainOptions = {},
+  path: Path = [],
+): unknown {
+  if (node.kind === 'hole') {
+    options.onHole?.(path)
+    return null
+  }
+  const text = textWanted(node, schemas)
+  if (text === undefined && node.kind === 'map') return plainMap(node, schemas, options, path)
+  if (text === undefined && node.kind === 'list')
+    return node.items.map((item, index) => plainValue(item, schemasBelow(schemas, index), options, [...path, index]))
+  const value = text ?? (node as YamlScalar).value
+  return options.replace === undefined ? value : options.replace(value, schemas, path)
+}
+
+function plainMap(
+  node: YamlMap,
+  schemas: readonly Schema[],
+  options: PlainOptions,
+  path: Path,
+): Record<string, unknown> {
+  const result = {}
+  for (const [key, { value: child }] of node.entries) {
+    const below = schemasBelow(schemas, key)
+    const childPath = [...path, key]
+    let value = plainValue(child, below, options, childPath)
+    if (value === null && child.kind !== 'hole' && options.onNothing !== undefined) {
+      const types = typesOf(below)
+      // Nothing is an empty map where a map belongs, and otherwise as good as not mentioned.
+      if (types?.has('object')) value = {}
+      else if (types !== undefined && !types.has('null')) {
+        options.onNothing(childPath)
+        continue
+      }
+    }
+    // As JSON.parse does it: a key called `__proto__` is a key like any other.
+    Object.defineProperty(result, key, { value, enumerable: true, configurable: true, writable: true })
+  }
+  return result
+}
+
+/** The text to use instead of what YAML made of it. */
+function textWanted(node: Exclude<YamlNode, { kind: 'hole' }>, schemas: readonly Schema[]): string | undefined {
+  const types = typesOf(schemas)
+  if (!types?.has('string')) return undefined
+  const type = node.kind === 'map' ? 'object' : node.kind === 'list' ? 'array' : typeOf(node.value)
+  if (allowsType(types, type)) return undefined
+  return node.asText?.() ?? numberAsText(node, schemas)
+}
+
+/** Bytes may be a plain number, and a duration a plain 0; both are texts with a format, so that components see one type. */
+function numberAsText(node: YamlNode, schemas: readonly Schema[]): string | undefined {
+  if (node.kind !== 'scalar' || typeof node.value !== 'number') return undefined
+  const isSize = hasFormat(schemas, 'size') && Number.isSafeInteger(node.value) && node.value >= 0
+  return isSize || (hasFormat(schemas, 'duration') && node.value === 0) ? String(node.value) : undefined
+}

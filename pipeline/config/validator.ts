@@ -1,0 +1,34 @@
+/** Checks values against schemas, and fills in defaults: one Ajv for everything. */
+import { Ajv, type ErrorObject } from 'ajv'
+import { formats } from './formats.ts'
+import { closeMaps, type Schema } from './schema-walk.ts'
+
+/** Fills in defaults, in place, and gives what is wrong. */
+export type Validator = (value: unknown) => readonly ErrorObject[]
+
+const validators = new WeakMap<Schema, Validator>()
+let ajv: Ajv | undefined
+
+/** Schemas are compiled when they are first needed: each takes some milliseconds, and most components are not in the config. */
+export function validatorFor(schema: Schema): Validator {
+  const known = validators.get(schema)
+  if (known !== undefined) return known
+  ajv ??= createAjv()
+  const validate = ajv.compile(closeMaps(schema))
+  const validator: Validator = value => (validate(value) ? [] : [...(validate.errors ?? [])])
+  validators.set(schema, validator)
+  return validator
+}
+
+function createAjv(): Ajv {
+  const created = new Ajv({
+    allErrors: true,
+    useDefaults: true,
+    strict: true,
+    allowUnionTypes: true,
+    verbose: true,
+    formats: Object.fromEntries(Object.entries(formats).map(([name, { isValid }]) => [name, isValid])),
+  })
+  created.addKeyword({ keyword: 'secret', schemaType: 'boolean' })
+  return created
+}

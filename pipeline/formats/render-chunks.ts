@@ -1,9 +1,8 @@
 /** Writes a snapshot as bytes, a piece at a time. Nothing here looks at labels or names; this is the loop that runs per sample. */
-import { applyScale, ONE } from '../model/scale.ts'
+import { applyScale } from '../model/scale.ts'
 import type { Batch } from '../model/batch.ts'
 import { SLACK } from './render-labels.ts'
 import { NUMBER_ROOM, writeNumber } from './render-number.ts'
-import type { Grouping } from './render-order.ts'
 import type { Prepared } from './render-prepared.ts'
 import type { Snapshot } from './render-snapshot.ts'
 
@@ -15,28 +14,29 @@ export type Cursor = {
   readonly position: number
 }
 
+/** The bytes are in the page that it was written on, and the next piece begins at `next`, if there is one. */
 export type Piece = { readonly bytes: Buffer; readonly next: Cursor | undefined }
 
 export const START: Cursor = { family: 0, segment: 0, position: -1 }
 
-const PIECE_BYTES = 64 * 1024
+const PAGE_BYTES = 128 * 1024
 /** Value, timestamp, the blank between them, line feed, and what copying in strides may write too much. */
 const LINE_ROOM = 2 * NUMBER_ROOM + 2 + SLACK
 const LINE_FEED = 0x0a
 const BLANK = 0x20
 const END = Buffer.from('# EOF\n')
 
-export function renderPiece(snapshot: Snapshot, cursor: Cursor): Piece {
-  // A line that is longer than a piece gets a piece that is as long as it.
-  for (let size = PIECE_BYTES; ; size *= 4) {
-    const piece = fillPiece(snapshot, cursor, size)
-    if (piece !== undefined) return piece
-  }
+/** `page` is written over. */
+export function renderPiece(snapshot: Snapshot, cursor: Cursor, page = createPage()): Piece {
+  let piece = fillPiece(snapshot, cursor, page)
+  // A line that is longer than a page gets a page that is as long as it.
+  for (let size = 4 * PAGE_BYTES; piece === undefined; size *= 4) piece = fillPiece(snapshot, cursor, createPage(size))
+  return piece
 }
 
-function fillPiece(snapshot: Snapshot, cursor: Cursor, size: number): Piece | undefined {
+function fillPiece(snapshot: Snapshot, cursor: Cursor, page: Page): Piece | undefined {
   const { families } = snapshot.plan
-  const page = createPage(size)
+  page.at = 0
   let { family, segment, position } = cursor
   for (; family < families.length; family++) {
     const { header, segments } = families[family]!
@@ -66,9 +66,10 @@ function cut({ bytes, at }: Page, next: Cursor): Piece | undefined {
   return at === 0 ? undefined : { bytes: bytes.subarray(0, at), next }
 }
 
-type Page = { readonly bytes: Buffer; readonly view: DataView; at: number }
+/** Where a piece is written. A page that is used again is faster than a fresh one, by the memory that need not be fetched. */
+export type Page = { readonly bytes: Buffer; readonly view: DataView; at: number }
 
-function createPage(size: number): Page {
+export function createPage(size = PAGE_BYTES): Page {
   const bytes = Buffer.allocUnsafeSlow(size)
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, size), at: 0 }
 }
@@ -89,13 +90,16 @@ function writeSegment(page: Page, snapshot: Snapshot, member: number, group: num
   const end = grouping.starts[group + 1]!
   const { timestamps, syntax } = snapshot
   const timeUnit = !timestamps ? 0 : syntax === 'text' ? 1 : 1000
-  return writeLines(page, snapshot.plan.members[member]!, grouping, batch, snapshot.skips[member], start, end, timeUnit)
+  const prepared = snapshot.plan.members[member]!
+  const only = grouping.only[group]!
+  return writeLines(page, prepared, only, grouping.columns, batch, snapshot.skips[member], start, end, timeUnit)
 }
 
 function writeLines(
   page: Page,
-  prepared: Prepared,
-  grouping: Grouping,
+  { layout, table, shown }: Prepared,
+  only: number,
+  columns: Uint32Array | undefined,
   batch: Batch,
   skip: Uint8Array | undefined,
   start: number,
@@ -104,22 +108,21 @@ function writeLines(
 ): number {
   const { bytes, view } = page
   const room = bytes.length - LINE_ROOM
-  const { columns } = grouping
   const { values, timeMs } = batch
-  const { metricOf, labelsOf, scales } = prepared.layout
-  const { starts } = prepared.table
-  const blocks = prepared.table.bytes
+  const { labelsOf } = layout
+  const { starts } = table
+  const blocks = table.bytes
   let at = page.at
-  let number = -1
-  let metric = prepared.shown[0]!
-  let scale = ONE
+  let number = only
+  let metric = shown[only < 0 ? 0 : only]!
+  let scale = layout.scales[only < 0 ? 0 : only]!
   for (let position = start; position < end; position++) {
     const column = columns === undefined ? position : columns[position]!
     if (skip !== undefined && skip[column] === 1) continue
-    if (metricOf[column] !== number) {
-      number = metricOf[column]!
-      metric = prepared.shown[number]!
-      scale = scales[number]!
+    if (only < 0 && layout.metricOf[column] !== number) {
+      number = layout.metricOf[column]!
+      metric = shown[number]!
+      scale = layout.scales[number]!
     }
     const label = labelsOf[column]!
     const blockStart = starts[label]!
@@ -155,14 +158,22 @@ function timeOf({ times }: Batch, column: number, timeMs: number): number {
 }
 
 /**
- * Copies in strides of 32 bytes, so up to 31 too many, which is faster than a call for so few bytes. As doubles bytes might
- * change only where they are a NaN (0xff, or 0xf0 and more before 0x7f), and UTF-8 has no such sequence.
+ * Copies in strides of 32 bytes, so up to 31 too many, which is faster than a call for so few bytes. `| 0` keeps the arithmetic
+ * to integers without checks. As doubles bytes might change only where they are a NaN (0xff, or 0xf0 and more before 0x7f), and
+ * UTF-8 has no such sequence.
  */
 function copy(to: DataView, at: number, from: DataView, start: number, length: number): void {
-  for (let i = 0; i < length; i += 32) {
-    to.setFloat64(at + i, from.getFloat64(start + i, true), true)
-    to.setFloat64(at + i + 8, from.getFloat64(start + i + 8, true), true)
-    to.setFloat64(at + i + 16, from.getFloat64(start + i + 16, true), true)
-    to.setFloat64(at + i + 24, from.getFloat64(start + i + 24, true), true)
+  const end = (start + length) | 0
+  let q = at | 0
+  for (let p = start | 0; p < end; p = (p + 32) | 0) {
+    const fourth = from.getFloat64((p + 24) | 0, true)
+    const third = from.getFloat64((p + 16) | 0, true)
+    const second = from.getFloat64((p + 8) | 0, true)
+    const first = from.getFloat64(p, true)
+    to.setFloat64((q + 24) | 0, fourth, true)
+    to.setFloat64((q + 16) | 0, third, true)
+    to.setFloat64((q + 8) | 0, second, true)
+    to.setFloat64(q, first, true)
+    q = (q + 32) | 0
   }
 }

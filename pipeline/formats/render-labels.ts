@@ -11,7 +11,7 @@ export type LabelTable = {
   /** The label sets as readers see them: escaped, with those that every series gets. The layout's own list where nothing differs. */
   readonly exposed: readonly Labels[]
   /** Block i is bytes[starts[i], starts[i + 1]). A series without labels has only the blank. Some bytes follow the last one. */
-  readonly starts: Uint32Array
+  readonly starts: Int32Array
   readonly bytes: DataView
 }
 
@@ -35,7 +35,7 @@ export function* renderLabels(
   const origin =
     previous === undefined ? new Int32Array(labels.length).fill(-1) : yield* originOf(layout, previous.layout)
   const exposed: Labels[] = []
-  const starts = new Uint32Array(labels.length + 1)
+  const starts = new Int32Array(labels.length + 1)
   const arena = new Arena(previous?.table.bytes.byteLength ?? labels.length * 128)
   let differs = false
   for (let i = 0; i < labels.length; i++) {

@@ -14,8 +14,11 @@ const ZERO = 0x30
 const BILLION = 1_000_000_000
 const MILLION = 1_000_000
 
-/** Below this, neighbouring doubles are less than a millionth apart, so at most one decimal of six places is this double. */
-const DECIMALS_BELOW = 4e9
+/**
+ * Below this, whole parts are integers of the machine, and neighbouring doubles are less than a millionth apart, so that at most
+ * one decimal of six places is this double.
+ */
+const DECIMALS_BELOW = 2 ** 31
 
 /** Writes at `at`, where there is room, and returns where it ended. */
 export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
@@ -53,11 +56,11 @@ function digitsOf(whole: number): number {
   return whole < 10_000_000 ? 7 : whole < 100_000_000 ? 8 : whole < BILLION ? 9 : 10
 }
 
-/** `whole` is at most 2^32 and is written with leading zeros. */
+/** `whole` is below 2^31 and is written with leading zeros. */
 function writePadded(bytes: Uint8Array, at: number, whole: number, digits: number): number {
-  let rest = whole
+  let rest = whole | 0
   for (let i = at + digits - 1; i >= at; i--) {
-    const tenth = (rest / 10) >>> 0
+    const tenth = (rest / 10) | 0
     bytes[i] = ZERO + rest - tenth * 10
     rest = tenth
   }
@@ -66,7 +69,7 @@ function writePadded(bytes: Uint8Array, at: number, whole: number, digits: numbe
 
 function writeMillionths(bytes: Uint8Array, at: number, millionths: number): number {
   const whole = Math.floor(millionths / MILLION)
-  let fraction = millionths - whole * MILLION
+  let fraction = (millionths - whole * MILLION) | 0
   at = writeWhole(bytes, at, whole)
   if (fraction === 0) return at
   bytes[at++] = POINT

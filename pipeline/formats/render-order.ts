@@ -11,6 +11,8 @@ export type Grouping = {
   readonly starts: Uint32Array
   /** One metric of each group; the others have the same place. */
   readonly metrics: readonly ShownMetric[]
+  /** The number in the layout of a group's only metric; -1 where there are several. */
+  readonly only: Int32Array
 }
 
 /** `shown` are the layout's metrics. */
@@ -26,6 +28,7 @@ export function* groupColumns(layout: Layout, shown: readonly ShownMetric[], syn
     columns: isAscending(columns) ? undefined : columns,
     starts,
     metrics: members.map(([first]) => first!),
+    only: Int32Array.from(members, metrics => (metrics.length === 1 ? shown.indexOf(metrics[0]!) : -1)),
   }
 }
 

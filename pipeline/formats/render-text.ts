@@ -3,7 +3,7 @@
  * than a string can be, keep a `Renderer` and write its snapshots piece by piece.
  */
 import type { Batch, Source } from '../model/batch.ts'
-import { renderPiece, START, type Cursor } from './render-chunks.ts'
+import { createPage, renderPiece, START, type Cursor, type Page, type Piece } from './render-chunks.ts'
 import type { Syntax } from './render-families.ts'
 import { Renderer, type RenderStyle, type Snapshot } from './render-snapshot.ts'
 import { finishNow } from './render-work.ts'
@@ -15,13 +15,14 @@ export function renderText(batches: Iterable<Batch>, options: RenderOptions = {}
   const latest = new Map<Source, Batch>()
   for (const batch of batches) latest.set(batch.source, batch)
   const snapshot = finishNow(new Renderer(options).take([...latest.values()], options))
-  return Buffer.concat([...renderPieces(snapshot)]).toString()
+  return Buffer.concat([...renderPieces(snapshot, () => createPage())]).toString()
 }
 
-export function* renderPieces(snapshot: Snapshot): Generator<Buffer> {
-  for (let cursor: Cursor | undefined = START; cursor !== undefined; ) {
-    const { bytes, next }: ReturnType<typeof renderPiece> = renderPiece(snapshot, cursor)
-    yield bytes
-    cursor = next
+/** Each piece is on a page that `page` gives. */
+export function* renderPieces(snapshot: Snapshot, page: () => Page): Generator<Buffer> {
+  for (let cursor: Cursor | undefined = START; cursor !== undefined;) {
+    const piece: Piece = renderPiece(snapshot, cursor, page())
+    yield piece.bytes
+    cursor = piece.next
   }
 }

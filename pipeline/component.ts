@@ -82,7 +82,11 @@ type Life = {
 export type Receiver = Life
 
 /** Reads batches, hands on the same, others or none, and writes into nothing it was given. */
-export type Processor = Life & { consume(batch: Batch): void }
+export type Processor = Life & {
+  consume(batch: Batch): void
+  /** Hands on now what would be handed on at the next interval. Config tests call it at each step. */
+  flush?(): void
+}
 
 /** Takes batches. May hold a batch until it is delivered. */
 export type Exporter = Life & { consume(batch: Batch): void }

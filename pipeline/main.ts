@@ -19,7 +19,8 @@ const commands: readonly Command[] = [run, validate, components, printConfig, sc
 
 const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
 
-process.exitCode = await main(process.argv.slice(2))
+// Explicitly: a library that still waits to repeat a request would keep the process for half a minute.
+process.exit(await main(process.argv.slice(2)))
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === '--version' || name === 'version') return say(`gpucol ${version}\n`, 0)

@@ -8,6 +8,7 @@ import type {
   Cluster,
   Counters,
   Network,
+  Processor,
   ReloadResult,
   ServiceState,
   ServiceView,
@@ -43,6 +44,8 @@ export type Service = ServiceView & {
   start(): Promise<void>
   /** Receivers first, then what they handed on is delivered. May be called at any time and again. */
   stop(deadlineMs: number): Promise<void>
+  /** Has every processor hand on what it holds back for its interval, those in front first. */
+  flush(): void
   /** The config that is running. */
   readonly config: LoadedConfig
 }
@@ -111,6 +114,9 @@ export function createService(
     ...view(),
     get config() {
       return graph.config
+    },
+    flush() {
+      for (const node of graph.processors) (node.component as Processor).flush?.()
     },
     async start() {
       graph.connect()

@@ -125,6 +125,12 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'HTTP requests that were answered, by status; for the exporters that are scraped.',
   ),
   gauge('gpucol_exporter_live_series', '{series}', exporter, 'Series that can be scraped now.'),
+  gauge(
+    'gpucol_exporter_conflicts',
+    '{conflict}',
+    [...exporter, 'what'],
+    'Where sources do not agree, as of the last scrape: type, help, unit of a metric, or series that several sources have.',
+  ),
 
   counter(
     'gpucol_http_server_failed_requests',

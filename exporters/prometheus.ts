@@ -1,0 +1,147 @@
+/**
+ * Serves the latest value of every live series at `/metrics`, for Prometheus and whoever else scrapes.
+ *
+ * A series ends at once when its source says so or fails, and after `metric_expiration` when nothing is heard of the source.
+ * Names and labels leave as they came. Where sources describe a metric differently, the one that came first is believed; a series
+ * that several sources have is taken from the newest batch.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { defineExporter, type ConfigSchema, type Host, type Listener, type Problem } from '../pipeline/component.ts'
+import { duration, endpoint, labels, parseDuration } from '../pipeline/config/fields.ts'
+import { labelsFrom } from '../pipeline/model/labels.ts'
+import { isPlainLabelName, isPlainMetricName } from '../pipeline/formats/render-names.ts'
+import { Collections } from './prometheus/collections.ts'
+import { Conflicts } from './prometheus/conflicts.ts'
+import { LatestBatches } from './prometheus/latest.ts'
+import { acceptsGzip, chooseFormat } from './prometheus/negotiation.ts'
+import { send } from './prometheus/send.ts'
+
+const config = {
+  type: 'object',
+  properties: {
+    endpoint: endpoint(
+      'Address to listen at. Only this machine can reach it unless the host says otherwise.',
+      '127.0.0.1:9464',
+    ),
+    namespace: {
+      type: 'string',
+      default: '',
+      description: 'Stands before the name of every metric, with an underscore.',
+    },
+    const_labels: { ...labels, default: {}, description: 'Labels for every series that has no such label of its own.' },
+    send_timestamps: {
+      type: 'boolean',
+      default: false,
+      description: 'Say when each sample was taken. Prometheus then does not see that a series has ended.',
+    },
+    metric_expiration: duration('How long the series of a source from which nothing comes any more are served.', '5m'),
+  },
+} as const satisfies ConfigSchema
+
+export const prometheus = defineExporter({
+  type: 'prometheus',
+  summary: 'Serves the latest values for Prometheus to scrape.',
+  config,
+  example: { endpoint: '0.0.0.0:9464', const_labels: { cluster: 'training-east' } },
+  listens: ({ endpoint: address }) => [{ address, path: ['endpoint'] }],
+
+  check({ namespace, const_labels, metric_expiration }) {
+    const problems: Problem[] = []
+    for (const name of Object.keys(const_labels)) {
+      if (isPlainLabelName(name) && !name.startsWith('__')) continue
+      problems.push({ path: ['const_labels', name], message: `"${name}" cannot be the name of a label` })
+    }
+    if (namespace !== '' && !isPlainMetricName(namespace)) {
+      problems.push({ path: ['namespace'], message: `"${namespace}" cannot be the beginning of a metric's name` })
+    }
+    if (parseDuration(metric_expiration) === 0) {
+      problems.push({ path: ['metric_expiration'], message: 'must be longer than 0, or nothing can ever be scraped' })
+    }
+    return problems
+  },
+
+  create({ endpoint: address, namespace, const_labels, send_timestamps, metric_expiration }, host) {
+    const expirationMs = parseDuration(metric_expiration)
+    const latest = new LatestBatches(expirationMs)
+    const conflicts = new Conflicts(host.log)
+    const collections = new Collections({
+      namespace,
+      addedLabels: labelsFrom(Object.entries(const_labels)),
+      timestamps: send_timestamps,
+      clock: host.clock,
+      batches() {
+        latest.expire(host.clock.monotonic())
+        return latest.batches()
+      },
+      taken: snapshot => conflicts.see(snapshot),
+    })
+    let listener: Listener | undefined
+    let stops: (() => void)[] = []
+
+    /** So that what is gone takes no memory, also where nobody scrapes. */
+    function tidyLater(): () => void {
+      const everyMs = Math.max(expirationMs, 1000)
+      let cancel = host.clock.after(everyMs, function tidy() {
+        latest.expire(host.clock.monotonic())
+        collections.dropUnused()
+        cancel = host.clock.after(everyMs, tidy)
+      })
+      return () => cancel()
+    }
+
+    return {
+      async start() {
+        listener = await host.network.listen(address, (request, response) =>
+          serve(request, response, collections, host),
+        )
+        stops = [
+          host.counters.observe('gpucol_exporter_live_series', () => [{ value: latest.seriesCount() }]),
+          host.counters.observe('gpucol_exporter_conflicts', () => conflicts.counts()),
+          tidyLater(),
+        ]
+        host.log.info(`metrics are at http://${listener.address}/metrics`)
+      },
+      consume(batch) {
+        latest.put(batch, host.clock.monotonic())
+      },
+      async stop(deadlineMs) {
+        for (const stop of stops.splice(0)) stop()
+        await listener?.close(deadlineMs)
+      },
+    }
+  },
+})
+
+function serve(request: IncomingMessage, response: ServerResponse, collections: Collections, host: Host): void {
+  response.on('finish', () => {
+    host.counters.add('gpucol_exporter_requests', 1, { status: String(response.statusCode) })
+  })
+  const path = request.url?.split('?')[0]
+  if (path !== '/metrics') return refuse(response, 404, 'there is nothing here; metrics are at /metrics')
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD')
+    return refuse(response, 405, 'use GET or HEAD')
+  }
+  const format = chooseFormat(request.headers.accept)
+  const gzip = acceptsGzip(request.headers['accept-encoding']?.toString())
+  response.setHeader('vary', 'Accept, Accept-Encoding')
+  response.setHeader('content-type', format.contentType)
+  if (gzip) response.setHeader('content-encoding', 'gzip')
+  if (request.method === 'HEAD') {
+    response.end()
+    return
+  }
+  collections
+    .use(format, collection => send(response, collection, gzip))
+    .catch((error: unknown) => {
+      host.log.error('metrics could not be served', { error: error instanceof Error ? error.message : String(error) })
+      // Half an exposition must not look like a whole one.
+      if (response.headersSent) response.destroy()
+      else refuse(response, 500, 'the metrics cannot be served; the log says why')
+    })
+}
+
+function refuse(response: ServerResponse, status: number, sentence: string): void {
+  response.removeHeader('content-encoding')
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${sentence}\n`)
+}

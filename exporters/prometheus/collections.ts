@@ -1,0 +1,85 @@
+/** Takes a collection for each format that is asked for, and lets scrapers that come together share one. */
+import type { Batch } from '../../pipeline/model/batch.ts'
+import type { Labels } from '../../pipeline/model/labels.ts'
+import type { Clock } from '../../pipeline/component.ts'
+import type { Escaping } from '../../pipeline/formats/render-names.ts'
+import { Renderer, type Snapshot } from '../../pipeline/formats/render-snapshot.ts'
+import { finishInTurns } from '../../pipeline/formats/render-work.ts'
+import { Collection, PagePool } from './collection.ts'
+import type { Format } from './negotiation.ts'
+
+/** Who comes later than this gets fresh numbers, even if another scrape is not through. */
+const SHARED_FOR_MS = 1000
+/** What was made for an escaping that nobody asks for any more is let go. */
+const RENDERER_KEPT_MS = 600_000
+
+export type CollectionsOptions = {
+  readonly namespace: string
+  readonly addedLabels: Labels
+  readonly timestamps: boolean
+  readonly clock: Clock
+  /** The latest of each source. */
+  batches(): Batch[]
+  /** Told of every snapshot. */
+  taken(snapshot: Snapshot): void
+}
+
+type Kept = { readonly renderer: Renderer; usedMs: number; busy: Promise<unknown> }
+type Shared = { readonly startedMs: number; readonly collection: Promise<Collection>; users: number }
+
+export class Collections {
+  readonly #options: CollectionsOptions
+  readonly #renderers = new Map<Escaping, Kept>()
+  readonly #shared = new Map<string, Shared>()
+  readonly #pages = new PagePool()
+
+  constructor(options: CollectionsOptions) {
+    this.#options = options
+  }
+
+  async use(format: Format, run: (collection: Collection) => Promise<void>): Promise<void> {
+    const nowMs = this.#options.clock.monotonic()
+    const key = `${format.syntax} ${format.escaping}`
+    let shared = this.#shared.get(key)
+    if (shared === undefined || nowMs - shared.startedMs > SHARED_FOR_MS) {
+      shared = { startedMs: nowMs, collection: this.#take(format, nowMs), users: 0 }
+      this.#shared.set(key, shared)
+    }
+    shared.users++
+    try {
+      await run(await shared.collection)
+    } finally {
+      if (--shared.users === 0) {
+        if (this.#shared.get(key) === shared) this.#shared.delete(key)
+        shared.collection.then(
+          collection => collection.end(),
+          () => {},
+        )
+      }
+    }
+  }
+
+  dropUnused(): void {
+    const nowMs = this.#options.clock.monotonic()
+    for (const [escaping, { usedMs }] of this.#renderers) {
+      if (nowMs - usedMs > RENDERER_KEPT_MS) this.#renderers.delete(escaping)
+    }
+  }
+
+  async #take({ syntax, escaping }: Format, nowMs: number): Promise<Collection> {
+    const { namespace, addedLabels, timestamps, batches, taken } = this.#options
+    let kept = this.#renderers.get(escaping)
+    if (kept === undefined) {
+      const renderer = new Renderer({ escaping, namespace, addedLabels })
+      this.#renderers.set(escaping, (kept = { renderer, usedMs: nowMs, busy: Promise.resolve() }))
+    }
+    kept.usedMs = nowMs
+    const { renderer, busy } = kept
+    const next = busy.then(() => finishInTurns(renderer.take(batches(), { syntax, timestamps })))
+    // What a failure leaves behind is of no use.
+    kept.busy = next.catch(() => this.#renderers.delete(escaping))
+    const snapshot = await next
+    taken(snapshot)
+    return new Collection(snapshot, this.#pages)
+  }
+}

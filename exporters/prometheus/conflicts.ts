@@ -1,0 +1,38 @@
+/** Says once where sources do not agree, and keeps count of it. */
+import type { Log } from '../../pipeline/component.ts'
+import type { Snapshot } from '../../pipeline/formats/render-snapshot.ts'
+
+/** Enough to find the cause; a cluster in which everything contradicts itself must not fill the log. */
+const SAID_AT_MOST = 100
+
+export class Conflicts {
+  readonly #log: Log
+  readonly #said = new Set<string>()
+  #counts = new Map<string, number>()
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  see({ plan, contested }: Snapshot): void {
+    this.#counts = new Map(['type', 'help', 'unit'].map(what => [what, 0]))
+    for (const { what, family, text } of plan.conflicts) {
+      this.#counts.set(what, this.#counts.get(what)! + 1)
+      if (what === 'type') {
+        this.#say(family, `sources do not agree on the type of "${family}": the first is believed, not "${text}"`)
+      }
+    }
+    this.#counts.set('series', contested)
+    if (contested > 0) this.#say('', 'several sources have the same series: the newest batch is believed', contested)
+  }
+
+  counts(): { value: number; labels: { what: string } }[] {
+    return Array.from(this.#counts, ([what, value]) => ({ value, labels: { what } }))
+  }
+
+  #say(subject: string, message: string, series?: number): void {
+    if (this.#said.has(subject) || this.#said.size === SAID_AT_MOST) return
+    this.#said.add(subject)
+    this.#log.warn(message, { series })
+  }
+}

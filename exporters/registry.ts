@@ -1,0 +1,6 @@
+/** All exporters there are. */
+import type { ExporterDefinition } from '../pipeline/component.ts'
+import { debug } from './debug.ts'
+import { prometheus } from './prometheus.ts'
+
+export const exporters: readonly ExporterDefinition[] = [prometheus, debug]

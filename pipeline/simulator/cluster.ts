@@ -1,77 +1,79 @@
-/** The simulated cluster: what it is at a moment depends on the seed, the size and that moment, and on nothing else. */
-import type { Device } from './gpu.ts'
+/**
+ * The simulated cluster. What it is at a moment depends on the seed, the size, the start and that moment, and on nothing else: neither
+ * on how often somebody looked nor on who watches.
+ */
+import { startArrivals } from './arrivals.ts'
+import { makeClusterState, objectsOf, type ClusterState } from './cluster-state.ts'
+import { EventQueue } from './event-queue.ts'
+import { addExporterPods } from './exporter-pods.ts'
+import { resetCounters } from './gpu.ts'
 import type { Sharing } from './hardware.ts'
-import { makeNode, type SimulatedNode } from './node.ts'
-import type { Pod } from './pod.ts'
-import { createRandom, type Random } from './random.ts'
-import { makeProfile } from './utilisation.ts'
+import { createHolding } from './holding.ts'
+import type { ObjectSource } from './kubernetes-object.ts'
+import { createLifecycle } from './lifecycle.ts'
+import { Placement } from './placement.ts'
 
 export type ClusterOptions = {
   readonly seed: number
   readonly nodes: number
   readonly gpusPerNode: number
+  /** When its history begins; everything from before is made up. */
   readonly startMs: number
+  /** How GPUs may be shared, besides fractions, which need no preparation. Default: in every way. */
+  readonly sharing?: ReadonlySet<Sharing>
+  /** Moments at which the driver of a node is loaded again, so that its counters begin at zero. */
+  readonly driverReloads?: readonly { readonly nodeName: string; readonly timesMs: Iterable<number> }[]
 }
 
-export type SimulatedCluster = {
-  readonly nodes: readonly SimulatedNode[]
+export type SimulatedCluster = ObjectSource & {
+  readonly state: ClusterState
   readonly timeMs: number
-  /** Lets time pass. It does not go back. */
+  /** Lets time pass up to then. It does not go back: an earlier time is a RangeError. */
   advance(timeMs: number): void
 }
 
 const ALL_SHARING: ReadonlySet<Sharing> = new Set(['whole', 'mig', 'time_slicing'])
 
 export function createSimulatedCluster(options: ClusterOptions): SimulatedCluster {
-  const { seed, startMs } = options
-  const random = createRandom(seed)
-  const nodes: SimulatedNode[] = []
-  for (let index = 0; index < options.nodes; index++) {
-    nodes.push(makeNode(index, options.gpusPerNode, seed, startMs, ALL_SHARING))
-  }
-  for (const node of nodes) {
-    for (const gpu of node.gpus) for (const device of gpu.devices) occupy(node, device, random, startMs)
-  }
-  let now = startMs
+  const { seed, startMs, sharing = ALL_SHARING } = options
+  const state = makeClusterState({ ...options, sharing })
+  const events = new EventQueue()
+  const placement = new Placement(state.nodes)
+  const lifecycle = createLifecycle(state, events, placement, createHolding(state, placement))
+  addExporterPods(state, seed)
+  startArrivals({ seed, state, events, placement, lifecycle }, startMs)
+  for (const reload of options.driverReloads ?? []) planReloads(state, events, reload.nodeName, reload.timesMs)
+
+  let timeMs = startMs
   return {
-    nodes,
+    state,
     get timeMs() {
-      return now
+      return timeMs
     },
-    advance(timeMs) {
-      if (timeMs < now) throw new RangeError('the simulated cluster does not go back in time')
-      now = timeMs
+    get resourceVersion() {
+      return String(state.changes.version)
+    },
+    objects: () => objectsOf(state),
+    watch: listener => state.changes.watch(listener),
+    advance(untilMs) {
+      if (untilMs < timeMs) throw new RangeError('the simulated cluster does not go back in time')
+      events.runUntil(untilMs)
+      timeMs = untilMs
     },
   }
 }
 
-function occupy(node: SimulatedNode, device: Device, random: Random, startMs: number): void {
-  if (random.chance(0.15)) return
-  for (let replica = 0; replica < device.gpu.replicas; replica++) {
-    const pod: Pod = {
-      name: `trainer-${random.suffix(5)}`,
-      namespace: 'research',
-      uid: random.uuid(),
-      labels: {},
-      annotations: {},
-      container: 'main',
-      image: 'registry.example/trainer:1',
-      schedulerName: 'default-scheduler',
-      restartPolicy: 'Never',
-      request: { kind: 'whole', count: 1 },
-      cpuMillis: 4000,
-      memoryMiB: 32768,
-      createdMs: startMs,
-      phase: 'Running',
-      nodeName: node.name,
-      claims: [],
-      restarts: 0,
-      version: 0,
-    }
-    const share = 1 / device.gpu.replicas
-    const memoryMiB = Math.floor(device.memoryMiB * share * random.between(0.3, 0.9))
-    const profile = makeProfile(random.pick(['training', 'inference', 'notebook', 'batch']), random)
-    const claim = { pod, device, share, replica, seenByKubelet: true, memoryMiB, profile, seed: random.below(2 ** 31) }
-    device.claims.push({ ...claim, busySinceMs: startMs })
+/** The times may go on for ever, so one is planned after the other. */
+function planReloads(state: ClusterState, events: EventQueue, nodeName: string, timesMs: Iterable<number>): void {
+  const node = state.nodes.find(({ name }) => name === nodeName)
+  const times = timesMs[Symbol.iterator]()
+  function planNext(): void {
+    const next = times.next()
+    if (next.done === true || node === undefined) return
+    events.plan(next.value, timeMs => {
+      for (const gpu of node.gpus) resetCounters(gpu, timeMs)
+      planNext()
+    })
   }
+  planNext()
 }

@@ -12,7 +12,7 @@ const config = {
     nodes: {
       type: 'integer',
       minimum: 1,
-      maximum: 100_000,
+      maximum: 25_000,
       default: 4,
       description: 'How many nodes the cluster has.',
     },
@@ -53,7 +53,9 @@ export const simulator = defineExtension({
         const { nodes, gpus_per_node: gpusPerNode, seed } = config
         const cluster = createSimulatedCluster({ nodes, gpusPerNode, seed, startMs })
         const collectIntervalMs = parseDuration(config.collect_interval)
-        const faces = [createDcgmExporterFace(cluster.nodes, { generation: config.generation, collectIntervalMs })]
+        const faces = [
+          createDcgmExporterFace(cluster.state.nodes, { generation: config.generation, collectIntervalMs }),
+        ]
         function present(): number {
           cluster.advance(Math.max(cluster.timeMs, Math.floor(host.clock.now() / stepMs) * stepMs))
           return cluster.timeMs

@@ -126,7 +126,9 @@ const MIXED_LAYOUT: MigLayout = [
 ]
 const SMALL_LAYOUT: MigLayout = [7, 8, 9, 10, 11, 12, 13].map(id => ({ profile: ONE_SLICE, id }))
 
-/** Half of the boards of a MIG node are partitioned; the others are whole, as in a cluster that moves to MIG. */
+/** Some boards of a MIG node are partitioned; the others are whole, as in a cluster that moves to MIG. */
+const LAYOUT_OF_GPU = [MIXED_LAYOUT, undefined, undefined, undefined, MIXED_LAYOUT, undefined, SMALL_LAYOUT, undefined]
+
 export function migLayoutOf(gpuIndex: number): MigLayout | undefined {
-  return [MIXED_LAYOUT, undefined, SMALL_LAYOUT, undefined][gpuIndex % 4]
+  return LAYOUT_OF_GPU[gpuIndex % LAYOUT_OF_GPU.length]
 }

@@ -26,6 +26,15 @@ export function nodeName(index: number): string {
   return `node-${index}`
 }
 
+/** The address of the node with this name. */
+export function nodeAddress(name: string): string {
+  return addressOf(Number(name.slice(name.lastIndexOf('-') + 1)))
+}
+
+function addressOf(index: number): string {
+  return `10.${64 + (index >>> 16)}.${(index >>> 8) & 255}.${index & 255}`
+}
+
 export function makeNode(
   index: number,
   gpuCount: number,
@@ -45,7 +54,7 @@ export function makeNode(
     name: nodeName(index),
     uid: uuidOf(nodeSeed, 1),
     pool,
-    address: `10.${64 + (index >>> 16)}.${(index >>> 8) & 255}.${index & 255}`,
+    address: addressOf(index),
     driverVersion: ['535.183.06', '550.127.08', '570.133.20', '580.95.05'][nodeSeed % 4]!,
     createdMs,
     gpus,

@@ -24,8 +24,8 @@ export type Owner = {
   readonly annotations: Readonly<Record<string, string>>
   readonly createdMs: number
   readonly spec: Readonly<Record<string, unknown>>
-  /** The pods below it, where the kind has a status that counts them. */
-  readonly pods: Pod[]
+  /** The pods below it, for a status that counts them. */
+  readonly pods: Set<Pod>
   version: number
 }
 
@@ -43,7 +43,7 @@ export type Pod = {
   /** Undefined for a bare pod. Another pod owns the workers of a LeaderWorkerSet. */
   readonly owner?: Owner | Pod
   readonly generateName?: string
-  readonly labels: Readonly<Record<string, string>>
+  labels: Readonly<Record<string, string>>
   annotations: Readonly<Record<string, string>>
   readonly container: string
   readonly image: string
@@ -59,7 +59,7 @@ export type Pod = {
   claims: Claim[]
   scheduledMs?: number
   /** Since when the container runs; undefined while it waits. */
-  runningMs?: number
+  runningMs: number | undefined
   waitingReason?: string
   restarts: number
   lastTermination?: Termination

@@ -49,6 +49,9 @@ const MAKERS: Readonly<Record<ProfileKind, (random: Random) => Profile>> = {
   }),
 }
 
+/** Of a pod that holds a GPU for others. */
+export const IDLE: Profile = { shape: 'steps', high: 0, low: 0, periodMs: 1000, highMs: 0, offsetMs: 0, noise: 0 }
+
 export function makeProfile(kind: ProfileKind, random: Random): Profile {
   return MAKERS[kind](random)
 }

@@ -1,0 +1,138 @@
+/** Makes workloads: gives a kind what it builds with, and collects what it built. */
+import type { Owner, Pod } from './pod.ts'
+import { isPod } from './pod.ts'
+import type { Random } from './random.ts'
+import type { Project } from './tenants.ts'
+import type { Draft, PodTemplate, Size, Workload, WorkloadKind } from './workload.ts'
+
+const NAMES: Readonly<Record<WorkloadKind['profile'], readonly string[]>> = {
+  training: ['llama-tune', 'resnet-train', 'bert-pretrain', 'diffusion-train', 'whisper-train', 'rl-policy'],
+  inference: ['chat-api', 'embedder', 'reranker', 'image-gen', 'transcribe', 'vision-api'],
+  notebook: ['notebook', 'workspace', 'explore', 'debug'],
+  batch: ['tokenize', 'evaluate', 'distill', 'featurize', 'render', 'index-build'],
+}
+
+export type WorkloadOptions = Size & {
+  readonly kind: WorkloadKind
+  readonly project: Project
+  readonly random: Random
+  /** Makes the name different from all others. */
+  readonly number: number
+  readonly createdMs: number
+  readonly name?: string
+  readonly parent?: Owner
+}
+
+export function makeWorkload(options: WorkloadOptions): Workload {
+  const { kind, project, random, createdMs, parent } = options
+  const name = options.name ?? `${random.pick(NAMES[kind.profile])}-${options.number}`
+  const workload: Workload = {
+    kind,
+    name,
+    project,
+    random,
+    owners: [],
+    templates: new Map(),
+    pods: new Set(),
+    durationMs: 1000 * secondsBetween(random, kind.minutes),
+    retriesLeft: kind.retry === undefined ? 0 : 2,
+    startedPods: 0,
+    restPlanned: false,
+  }
+  let annotations: Readonly<Record<string, string>> = {}
+  const podQueueLabels = podQueueLabelsOf(project)
+  const draft: Draft = {
+    name,
+    project,
+    user: random.pick(project.users),
+    random,
+    createdMs,
+    pods: options.pods,
+    request: options.request,
+    queueLabels: queueLabelsOf(project),
+    podQueueLabels,
+    ...(parent && { parent }),
+    owner(template) {
+      const owner: Owner = {
+        labels: {},
+        annotations: {},
+        spec: {},
+        ...template,
+        namespace: project.namespace,
+        uid: random.uuid(),
+        createdMs,
+        pods: new Set(),
+        version: 0,
+      }
+      workload.owners.push(owner)
+      return owner
+    },
+    annotatePods(more) {
+      annotations = more
+    },
+    pod(template) {
+      const labels = { ...podQueueLabels, ...template.labels }
+      return addPod(
+        workload,
+        { ...template, labels, annotations: { ...annotations, ...template.annotations } },
+        createdMs,
+      )
+    },
+  }
+  kind.build(draft)
+  return workload
+}
+
+/** One more pod of a workload, from the template of its first ones or of one that it replaces. */
+export function addPod(workload: Workload, template: PodTemplate, createdMs: number): Pod {
+  const { random, project } = workload
+  const pod: Pod = {
+    name: template.name ?? template.generateName! + random.suffix(5),
+    namespace: project.namespace,
+    uid: random.uuid(),
+    ...(template.owner && { owner: template.owner }),
+    ...(template.generateName !== undefined && { generateName: template.generateName }),
+    labels: template.labels ?? {},
+    annotations: template.annotations ?? {},
+    container: template.container ?? 'main',
+    image: template.image,
+    schedulerName: project.tenancy === 'runai' ? 'runai-scheduler' : 'default-scheduler',
+    restartPolicy: template.restartPolicy ?? 'Never',
+    request: template.request,
+    cpuMillis: 1000 * (1 + random.below(8)),
+    memoryMiB: 4096 * (1 + random.below(8)),
+    createdMs,
+    phase: 'Pending',
+    claims: [],
+    runningMs: undefined,
+    restarts: 0,
+    version: 0,
+  }
+  workload.templates.set(pod, template)
+  workload.pods.add(pod)
+  for (const owner of controllersOf(pod)) owner.pods.add(pod)
+  return pod
+}
+
+/** The owners of a pod from the bottom up, as far as they are not pods themselves. */
+export function* controllersOf(pod: Pod): Iterable<Owner> {
+  for (let owner = pod.owner; owner !== undefined && !isPod(owner); owner = owner.owner) yield owner
+}
+
+/** Short ones are more frequent than long ones: every doubling of the length is equally likely. */
+function secondsBetween(random: Random, [shortest, longest]: readonly [number, number]): number {
+  return Math.round(60 * shortest * (longest / shortest) ** random.next())
+}
+
+function queueLabelsOf(project: Project): Record<string, string> {
+  return project.tenancy === 'kueue' ? { 'kueue.x-k8s.io/queue-name': `${project.name}-queue` } : {}
+}
+
+function podQueueLabelsOf(project: Project): Record<string, string> {
+  if (project.tenancy !== 'kueue') return {}
+  return {
+    'kueue.x-k8s.io/local-queue-name': `${project.name}-queue`,
+    'kueue.x-k8s.io/cluster-queue-name': project.department,
+    'kueue.x-k8s.io/podset': 'main',
+  }
+}

@@ -1,0 +1,123 @@
+/** Nodes as the API has them, with the labels of GPU feature discovery. */
+import { MIG_PROFILES } from '../hardware.ts'
+import type { KubernetesObject } from '../kubernetes-object.ts'
+import type { SimulatedNode } from '../node.ts'
+import { timestamp } from './timestamp.ts'
+
+export const KUBELET_VERSION = 'v1.34.1'
+
+export function nodeObject(node: SimulatedNode): KubernetesObject {
+  const resources = nodeResources(node)
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: node.name,
+      uid: node.uid,
+      resourceVersion: String(node.version),
+      creationTimestamp: timestamp(node.createdMs),
+      labels: nodeLabels(node),
+      annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
+    },
+    spec: {
+      podCIDR: `10.${128 + (node.index >>> 8)}.${node.index & 255}.0/24`,
+      providerID: `simulator://${node.name}`,
+      taints: [{ key: 'nvidia.com/gpu', value: 'present', effect: 'NoSchedule' }],
+    },
+    status: {
+      addresses: [
+        { type: 'InternalIP', address: node.address },
+        { type: 'Hostname', address: node.name },
+      ],
+      capacity: Object.fromEntries(resources.map(({ name, capacity }) => [name, capacity])),
+      allocatable: Object.fromEntries(resources.map(({ name, allocatable }) => [name, allocatable])),
+      conditions: nodeConditions(node),
+      daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+      nodeInfo: {
+        architecture: 'amd64',
+        containerRuntimeVersion: 'containerd://2.1.4',
+        kernelVersion: '6.8.0-64-generic',
+        kubeletVersion: KUBELET_VERSION,
+        operatingSystem: 'linux',
+        osImage: 'Ubuntu 24.04.2 LTS',
+        systemUUID: node.uid,
+      },
+    },
+  }
+}
+
+type Resource = { readonly name: string; readonly capacity: string; readonly allocatable: string }
+
+function nodeResources(node: SimulatedNode): Resource[] {
+  const { cpus, memoryKiB } = node.pool
+  const same = (name: string, amount: string | number): Resource => ({
+    name,
+    capacity: String(amount),
+    allocatable: String(amount),
+  })
+  return [
+    { name: 'cpu', capacity: String(cpus), allocatable: `${cpus * 1000 - 500}m` },
+    { name: 'memory', capacity: `${memoryKiB}Ki`, allocatable: `${memoryKiB - 2_097_152}Ki` },
+    same('ephemeral-storage', '1845000000Ki'),
+    same('pods', 110),
+    ...Object.entries(gpuResourceCounts(node)).map(([name, count]) => same(name, count)),
+  ]
+}
+
+/** What the device plugin advertises: every replica of time-slicing counts, and MIG instances have resources of their own. */
+export function gpuResourceCounts(node: SimulatedNode): Record<string, number> {
+  const counts: Record<string, number> = { 'nvidia.com/gpu': 0 }
+  if (node.pool.sharing === 'mig') for (const profile of MIG_PROFILES) counts[`nvidia.com/mig-${profile.name}`] = 0
+  for (const gpu of node.gpus) {
+    for (const { mig } of gpu.devices) {
+      if (mig === undefined) counts['nvidia.com/gpu']! += gpu.replicas
+      else counts[`nvidia.com/mig-${mig.profile.name}`]!++
+    }
+  }
+  return counts
+}
+
+export function nodeLabels(node: SimulatedNode): Record<string, string> {
+  const { pool, driverVersion } = node
+  const [major, minor, revision] = driverVersion.split('.')
+  const replicas = node.gpus[0]?.replicas ?? 1
+  const product = pool.model.name.replaceAll(' ', '-')
+  return {
+    'kubernetes.io/arch': 'amd64',
+    'kubernetes.io/hostname': node.name,
+    'kubernetes.io/os': 'linux',
+    'node.kubernetes.io/instance-type': pool.instanceType,
+    'topology.kubernetes.io/zone': `zone-${'abc'[node.index % 3]}`,
+    'runai/node-pool': pool.name,
+    'nvidia.com/cuda.driver.major': major!,
+    'nvidia.com/cuda.driver.minor': minor!,
+    'nvidia.com/cuda.driver.rev': revision!,
+    'nvidia.com/gpu.compute.major': String(pool.model.compute[0]),
+    'nvidia.com/gpu.compute.minor': String(pool.model.compute[1]),
+    'nvidia.com/gpu.count': String(node.gpus.length),
+    'nvidia.com/gpu.family': pool.model.family,
+    'nvidia.com/gpu.memory': String(pool.model.memoryMiB),
+    'nvidia.com/gpu.present': 'true',
+    'nvidia.com/gpu.product': replicas > 1 ? `${product}-SHARED` : product,
+    'nvidia.com/gpu.replicas': String(replicas),
+    'nvidia.com/mig.capable': String(pool.sharing === 'mig'),
+    ...(pool.sharing === 'mig' && { 'nvidia.com/mig.strategy': 'mixed' }),
+  }
+}
+
+function nodeConditions(node: SimulatedNode): Record<string, unknown>[] {
+  const since = timestamp(node.createdMs)
+  const condition = (type: string, status: string, reason: string): Record<string, unknown> => ({
+    type,
+    status,
+    reason,
+    lastHeartbeatTime: since,
+    lastTransitionTime: since,
+  })
+  return [
+    condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory'),
+    condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure'),
+    condition('PIDPressure', 'False', 'KubeletHasSufficientPID'),
+    condition('Ready', 'True', 'KubeletReady'),
+  ]
+}

@@ -8,9 +8,8 @@ import { badRequest } from './status.ts'
 
 export type FieldSelector = {
   readonly isEmpty: boolean
-  /** The one name, or namespace, that it allows, where it asks for exactly one. */
-  readonly name: string | undefined
-  readonly namespace: string | undefined
+  /** The one value that a field must have, where exactly one is asked for. */
+  exactly(path: string): string | undefined
   matches(object: KubernetesObject): boolean
 }
 
@@ -89,6 +88,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 const PLACES: Readonly<Record<string, string>> = { 'status.successful': 'status.succeeded' }
 
 type Term = { readonly path: string; readonly equal: boolean; readonly value: string }
+type Field = (object: KubernetesObject) => string
 
 /** Throws the Status that a selector with a mistake is answered with. */
 export function parseFieldSelector(text: string, resource: Resource): FieldSelector {
@@ -96,12 +96,11 @@ export function parseFieldSelector(text: string, resource: Resource): FieldSelec
     .filter(term => term !== '')
     .map(term => parseTerm(term, text))
     .map(term => ({ ...term, path: checkedPath(term.path, resource) }))
-  const exactly = (path: string): string | undefined => terms.find(term => term.equal && term.path === path)?.value
+  const checks = terms.map(({ path, equal, value }) => ({ field: fieldAt(path), equal, value }))
   return {
     isEmpty: terms.length === 0,
-    name: exactly('metadata.name'),
-    namespace: exactly('metadata.namespace'),
-    matches: object => terms.every(({ path, equal, value }) => (fieldOf(object, path) === value) === equal),
+    exactly: path => terms.find(term => term.equal && term.path === path)?.value,
+    matches: object => checks.every(({ field, equal, value }) => (field(object) === value) === equal),
   }
 }
 
@@ -135,11 +134,16 @@ function checkedPath(path: string, resource: Resource): string {
   return known
 }
 
-function fieldOf(object: KubernetesObject, path: string): string {
-  let value: unknown = object
-  for (const name of (PLACES[path] ?? path).split('.')) {
-    if (typeof value !== 'object' || value === null) break
-    value = (value as Record<string, unknown>)[name]
+function fieldAt(path: string): Field {
+  const names = (PLACES[path] ?? path).split('.')
+  const missing = DEFAULTS[path] ?? ''
+  return object => {
+    let value: unknown = object
+    for (const name of names) {
+      if (typeof value !== 'object' || value === null) return missing
+      value = (value as Record<string, unknown>)[name]
+    }
+    if (typeof value === 'string') return value
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : missing
   }
-  return value === undefined || value === null || typeof value === 'object' ? (DEFAULTS[path] ?? '') : String(value)
 }

@@ -216,6 +216,7 @@ export function createKubernetesApi(store: ObjectStore, options: KubernetesApiOp
           collection: store.collection(resource.group, resource.kind),
           representation: representationOf(resource, path.version, accepted),
           namespace: resource.namespaced ? path.namespace : undefined,
+          node: fieldSelector.exactly('spec.nodeName'),
           accepts: object =>
             (path.name === undefined || object.metadata.name === path.name) &&
             labelSelector.matches(object.metadata.labels) &&

@@ -109,8 +109,8 @@ function parseRequirement(tokens: Tokens): Requirement {
 function parseValue(tokens: Tokens): string {
   const token = tokens.peek()
   if (token === undefined || token === ',') return ''
+  if (!isWord(token)) throw problem(`found '${tokens.peek()!}', expected: identifier`)
   tokens.next()
-  if (!isWord(token)) throw problem(`found '${token}', expected: identifier`)
   return token
 }
 
@@ -124,7 +124,10 @@ function parseValues(tokens: Tokens): string[] {
     values.push(isWord(token) ? token : '')
     const separator = tokens.next()
     if (separator === ')') return values
-    if (separator !== ',') throw problem(`found '${separator ?? ''}', expected: ',' or ')'`)
+    if (separator !== ',') {
+      const expected = isWord(token) ? `',' or ')'` : `',', ')' or identifier`
+      throw problem(`found '${separator ?? ''}', expected: ${expected}`)
+    }
   }
 }
 

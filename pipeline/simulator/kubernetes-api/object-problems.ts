@@ -65,10 +65,10 @@ export function findObjectProblems(objects: readonly unknown[]): ObjectProblem[]
 
     const { uid } = metadata
     if (uid !== undefined) {
-      const other = nameByUid.get(String(uid))
-      if (!isName(uid)) problem(`the uid of ${name} must be a string`, 'metadata', 'uid')
-      else if (other !== undefined) problem(`${other} and ${name} have the same uid "${uid}"`, 'metadata', 'uid')
-      nameByUid.set(String(uid), name)
+      if (!isName(uid)) return problem(`the uid of ${name} must be a string`, 'metadata', 'uid')
+      const other = nameByUid.get(uid)
+      if (other !== undefined) problem(`${other} and ${name} have the same uid "${uid}"`, 'metadata', 'uid')
+      nameByUid.set(uid, name)
     }
     for (const field of ['labels', 'annotations']) {
       for (const [key, value] of Object.entries(metadata[field] ?? {})) {

@@ -135,7 +135,7 @@ export function createObjectStore({ historyLimit = 10_000 }: ObjectStoreOptions 
 
       const uids = new Map<string, string>()
       for (const collection of collections.values()) {
-        for (const object of [...collection.objects()]) {
+        for (const object of collection.objects()) {
           if (names.has(identityOf(object))) uids.set(identityOf(object), object.metadata.uid!)
           else remove(change, collection, keyOf(object))
         }

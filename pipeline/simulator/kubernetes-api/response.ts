@@ -104,7 +104,10 @@ export function guard(response: ApiResponse, clock: Clock): { guarded: ApiRespon
 export function truncating(response: ApiResponse): ApiResponse {
   let text = ''
   return {
-    head: (status, { 'content-length': _, ...headers }) => response.head(status, headers),
+    head(status, headers) {
+      const { 'content-length': _, ...rest } = headers
+      response.head(status, rest)
+    },
     chunk: more => {
       text += more
     },

@@ -12,6 +12,8 @@ export type WatchRequest = {
   readonly representation: Representation
   /** Undefined where all namespaces are watched. */
   readonly namespace: string | undefined
+  /** The node whose objects alone are watched, where that is so: there are as many of these as nodes. */
+  readonly node: string | undefined
   /** Whether an object of the namespace belongs to what is watched. */
   accepts(object: KubernetesObject): boolean
   /** Changes after this revision are told; undefined means from now on. */
@@ -61,8 +63,11 @@ type Watcher = {
   readonly timers: (() => void)[]
 }
 
+/** The watchers of a kind, so that a change on one node does not touch those of all others. */
+type Audience = { readonly anywhere: Set<Watcher>; readonly byNode: Map<string, Set<Watcher>> }
+
 export function createWatches(store: ObjectStore, clock: Clock): Watches {
-  const watchers = new Map<Collection, Set<Watcher>>()
+  const audiences = new Map<Collection, Audience>()
   let started = 0
   let size = 0
   let cancelBookmarks: (() => void) | undefined
@@ -70,14 +75,30 @@ export function createWatches(store: ObjectStore, clock: Clock): Watches {
   let expiresNext = false
 
   const unsubscribe = store.subscribe((collection, events) => {
-    const concerned = watchers.get(collection)
-    if (concerned === undefined) return
+    const audience = audiences.get(collection)
+    if (audience === undefined) return
     const lines = createLineCache()
-    for (const watcher of [...concerned]) {
+    inform(audience.anywhere, events, lines)
+    if (audience.byNode.size === 0) return
+    for (const [node, some] of eventsByNode(events)) inform(audience.byNode.get(node) ?? [], some, lines)
+  })
+
+  function inform(watchers: Iterable<Watcher>, events: readonly StoreEvent[], lines: LineCache): void {
+    for (const watcher of watchers) {
       if (watcher.output.isClogged?.() === true) breakOff(watcher)
       else tell(watcher, linesFor(watcher, events, lines))
     }
-  })
+  }
+
+  /** Where a watcher is kept with those who hear the same. */
+  function companyOf({ collection, node }: WatchRequest): Set<Watcher> {
+    let audience = audiences.get(collection)
+    if (audience === undefined) audiences.set(collection, (audience = { anywhere: new Set(), byNode: new Map() }))
+    if (node === undefined) return audience.anywhere
+    let company = audience.byNode.get(node)
+    if (company === undefined) audience.byNode.set(node, (company = new Set()))
+    return company
+  }
 
   function tell(watcher: Watcher, text: string): void {
     if (text === '') return
@@ -88,7 +109,7 @@ export function createWatches(store: ObjectStore, clock: Clock): Watches {
   }
 
   function forget(watcher: Watcher): void {
-    if (watchers.get(watcher.request.collection)?.delete(watcher) !== true) return
+    if (!companyOf(watcher.request).delete(watcher)) return
     size--
     for (const cancel of watcher.timers) cancel()
   }
@@ -99,7 +120,10 @@ export function createWatches(store: ObjectStore, clock: Clock): Watches {
   }
 
   function all(): Watcher[] {
-    return [...watchers.values()].flatMap(some => [...some])
+    return [...audiences.values()].flatMap(({ anywhere, byNode }) => [
+      ...anywhere,
+      ...byNode.values().flatMap(some => some),
+    ])
   }
 
   function bookmark(watcher: Watcher, annotations?: Readonly<Record<string, string>>): void {
@@ -150,9 +174,7 @@ export function createWatches(store: ObjectStore, clock: Clock): Watches {
       const watcher: Watcher = { request, output, after, timers: [] }
       started++
       size++
-      let concerned = watchers.get(collection)
-      if (concerned === undefined) watchers.set(collection, (concerned = new Set()))
-      concerned.add(watcher)
+      companyOf(request).add(watcher)
       scheduleEnd(watcher)
       if (request.bookmarks) scheduleBookmarks()
 
@@ -230,6 +252,24 @@ function linesFor({ request, after }: Watcher, events: readonly StoreEvent[], ca
     if (type !== undefined) text += cachedLine(event, type, request.representation, cache)
   }
   return text
+}
+
+/** Changes by the node that the object is on, or was on before. */
+function eventsByNode(events: readonly StoreEvent[]): Map<string, StoreEvent[]> {
+  const byNode = new Map<string, StoreEvent[]>()
+  for (const event of events) {
+    for (const node of new Set([nodeOf(event.object), nodeOf(event.previous)])) {
+      const some = byNode.get(node)
+      if (some === undefined) byNode.set(node, [event])
+      else some.push(event)
+    }
+  }
+  return byNode
+}
+
+/** Empty for what is on no node, as a field selector has it. */
+function nodeOf(object: KubernetesObject | undefined): string {
+  return (object?.['spec'] as { nodeName?: string } | undefined)?.nodeName ?? ''
 }
 
 /** What a change is to somebody who sees only some objects: an object that no longer belongs to them is gone. */

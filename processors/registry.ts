@@ -1,4 +1,5 @@
 /** All processors there are. */
 import type { ProcessorDefinition } from '../pipeline/component.ts'
+import { relabel } from './relabel.ts'
 
-export const processors: readonly ProcessorDefinition[] = []
+export const processors: readonly ProcessorDefinition[] = [relabel]

@@ -1,18 +1,35 @@
 /** What makes an object the one it is: group, kind, namespace and name for as long as it lives, and its uid. */
 import { createHash } from 'node:crypto'
-import type { KubernetesObject } from '../kubernetes-object.ts'
+import type { OwnerReference } from '../kubernetes-object.ts'
 import { parseApiVersion, wellKnownResource } from './resources.ts'
+
+/** An object as somebody writes it down: what a server adds may be missing. */
+export type GivenObject = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly uid?: string
+    readonly resourceVersion?: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly ownerReferences?: readonly (Omit<OwnerReference, 'uid'> & { readonly uid?: string })[]
+    readonly [field: string]: unknown
+  }
+  readonly [field: string]: unknown
+}
 
 const DEFAULT_NAMESPACE = 'default'
 
 /** `namespace/name`, or the name alone where there is no namespace: the key in etcd. */
-export function keyOf(object: KubernetesObject): string {
+export function keyOf(object: GivenObject): string {
   const { namespace, name } = object.metadata
   return namespace === undefined ? name : `${namespace}/${name}`
 }
 
 /** Objects of kinds that are known to be namespaced are in the default namespace unless they say otherwise, as kubectl has it. */
-export function withScope(object: KubernetesObject): KubernetesObject {
+export function withScope(object: GivenObject): GivenObject {
   const known = wellKnownResource(parseApiVersion(object.apiVersion).group, object.kind)
   const { namespace } = object.metadata
   if (known === undefined || known.namespaced === (namespace !== undefined)) return object
@@ -21,7 +38,7 @@ export function withScope(object: KubernetesObject): KubernetesObject {
   return { ...object, metadata }
 }
 
-export function identityOf(object: KubernetesObject): string {
+export function identityOf(object: GivenObject): string {
   return identity(parseApiVersion(object.apiVersion).group, object.kind, keyOf(object))
 }
 
@@ -48,9 +65,9 @@ export function derivedUid(identityText: string, incarnation: number): string {
  * An owner is looked for in the namespace of the object, then among those without namespace.
  */
 export function withOwnerUids(
-  objects: readonly KubernetesObject[],
+  objects: readonly GivenObject[],
   uidOf: (identityText: string) => string,
-): readonly KubernetesObject[] {
+): readonly GivenObject[] {
   if (!objects.some(hasIncompleteOwner)) return objects
   const given = new Map(objects.map(object => [identityOf(object), object]))
 
@@ -69,6 +86,6 @@ export function withOwnerUids(
   })
 }
 
-function hasIncompleteOwner(object: KubernetesObject): boolean {
-  return object.metadata.ownerReferences?.some(owner => (owner.uid as string | undefined) === undefined) ?? false
+function hasIncompleteOwner(object: GivenObject): boolean {
+  return object.metadata.ownerReferences?.some(owner => owner.uid === undefined) ?? false
 }

@@ -1,6 +1,5 @@
 /** What is wrong with objects that somebody wrote down, with the place, so that an editor can be sent there. */
-import type { KubernetesObject } from '../kubernetes-object.ts'
-import { keyOf, withScope } from './object-identity.ts'
+import { keyOf, withScope, type GivenObject } from './object-identity.ts'
 import { parseApiVersion } from './resources.ts'
 
 /** `path` leads from the document to the value that is wrong, or to the map that lacks one. */
@@ -17,7 +16,7 @@ type Place = { readonly document: number; readonly path: readonly (string | numb
  * own. Empty documents are passed over. With problems the objects are of no use.
  */
 export function objectsFromDocuments(documents: readonly unknown[]): {
-  objects: readonly KubernetesObject[]
+  objects: readonly GivenObject[]
   problems: readonly ObjectProblem[]
 } {
   const objects: unknown[] = []
@@ -42,7 +41,7 @@ export function objectsFromDocuments(documents: readonly unknown[]): {
     const place = places[index]!
     problems.push({ document: place.document, path: [...place.path, ...path], message })
   }
-  return { objects: objects as KubernetesObject[], problems }
+  return { objects: objects as GivenObject[], problems }
 }
 
 /** Takes each object as a document of its own. */
@@ -59,7 +58,7 @@ export function findObjectProblems(objects: readonly unknown[]): ObjectProblem[]
     if (!isMap(metadata)) return problem(`the ${kind as string} has no metadata`)
     if (!isName(metadata['name'])) return problem(`the ${kind as string} has no name`, 'metadata')
 
-    const name = describe(object as KubernetesObject)
+    const name = describe(object as GivenObject)
     if (names.has(name)) problem(`${name} is there twice`, 'metadata', 'name')
     names.add(name)
 
@@ -88,7 +87,7 @@ function itemsOf(document: Record<string, unknown>) {
 }
 
 /** `apps Deployment "namespace/name"`; the group is what tells two kinds of one name apart. */
-function describe(object: KubernetesObject): string {
+function describe(object: GivenObject): string {
   const { group } = parseApiVersion(object.apiVersion)
   return `${group === '' ? '' : `${group} `}${object.kind} "${keyOf(withScope(object))}"`
 }

@@ -3,9 +3,10 @@
  * of what changed, so that watches resume and long lists stay consistent until their revision is too old.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { KubernetesObject, ObjectChange } from '../kubernetes-object.ts'
+import type { KubernetesObject } from '../kubernetes-object.ts'
 import { Collection, type StoreEvent } from './collection.ts'
 import { derivedUid, identity, identityOf, keyOf, withOwnerUids, withScope } from './object-identity.ts'
+import type { GivenObject } from './object-identity.ts'
 import { findObjectProblems } from './object-problems.ts'
 import { parseApiVersion } from './resources.ts'
 
@@ -23,14 +24,17 @@ export type ObjectStore = {
    * from its kind and name, a reference to an owner without uid that of its owner. A given resourceVersion is kept if it is higher
    * than all before. Throws an Error that names what is wrong if objects contradict each other.
    */
-  replaceAll(objects: readonly KubernetesObject[]): void
+  replaceAll(objects: readonly GivenObject[]): void
   /** Changes some objects. What contradicts the state is set right: an addition of what is there is a modification, and so on. */
-  apply(changes: readonly ObjectChange[]): void
+  apply(changes: readonly GivenChange[]): void
   /** Forgets all history: whoever asks for a revision before this moment is told that it is too old. */
   compact(): void
   /** Called after every change, once per kind concerned, with the events in order. */
   subscribe(listener: StoreListener): () => void
 }
+
+/** A change as somebody reports it. */
+export type GivenChange = { readonly type: StoreEvent['type']; readonly object: GivenObject }
 
 export type StoreListener = (collection: Collection, events: readonly StoreEvent[]) => void
 
@@ -44,7 +48,7 @@ export function createObjectStore({ historyLimit = 10_000 }: ObjectStoreOptions 
   const listeners = new Set<StoreListener>()
   /** How often a name was taken by a new object whose uid had to be derived. */
   const incarnations = new Map<string, number>()
-  /** The resourceVersion that a stored object was given, where it was given one. */
+  /** The resourceVersion that a stored object was given, where that is not the one it has. */
   const givenVersions = new WeakMap<KubernetesObject, string | undefined>()
   // An empty etcd is at revision 1.
   let revision = 1
@@ -56,7 +60,7 @@ export function createObjectStore({ historyLimit = 10_000 }: ObjectStoreOptions 
     if (collection === undefined) collections.set(id, (collection = new Collection(group, kind)))
     return collection
   }
-  function collectionOf(object: KubernetesObject): Collection {
+  function collectionOf(object: GivenObject): Collection {
     return collectionFor(parseApiVersion(object.apiVersion).group, object.kind)
   }
 
@@ -73,7 +77,7 @@ export function createObjectStore({ historyLimit = 10_000 }: ObjectStoreOptions 
     events.push(event)
   }
 
-  function put(change: Change, object: KubernetesObject): void {
+  function put(change: Change, object: GivenObject): void {
     const collection = collectionOf(object)
     const key = keyOf(object)
     const known = collection.get(key)
@@ -83,16 +87,21 @@ export function createObjectStore({ historyLimit = 10_000 }: ObjectStoreOptions 
     const previous = recreated ? undefined : known
     revision = Math.max(revision + 1, revisionOf(givenVersion))
     const uid = givenUid ?? previous?.metadata.uid ?? takeUid(identity(collection.group, collection.kind, key))
-    const stored = { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(revision) } }
-    givenVersions.set(stored, givenVersion)
+    const stored = withMetadata(object, uid, String(revision))
+    if (givenVersion !== stored.metadata.resourceVersion) givenVersions.set(stored, givenVersion)
     append(eventsOf(change, collection), collection, previous === undefined ? 'ADDED' : 'MODIFIED', stored)
   }
 
-  function remove(change: Change, collection: Collection, key: string): void {
+  function remove(change: Change, collection: Collection, key: string, givenVersion?: string): void {
     const previous = collection.get(key)
     if (previous === undefined) return
-    revision++
-    append(eventsOf(change, collection), collection, 'DELETED', withRevision(previous, revision))
+    revision = Math.max(revision + 1, revisionOf(givenVersion))
+    const last = withMetadata(previous, previous.metadata.uid, String(revision))
+    append(eventsOf(change, collection), collection, 'DELETED', last)
+  }
+
+  function givenVersionOf(stored: KubernetesObject): string | undefined {
+    return givenVersions.has(stored) ? givenVersions.get(stored) : stored.metadata.resourceVersion
   }
 
   function takeUid(identityText: string): string {
@@ -136,7 +145,7 @@ export function createObjectStore({ historyLimit = 10_000 }: ObjectStoreOptions 
       const uids = new Map<string, string>()
       for (const collection of collections.values()) {
         for (const object of collection.objects()) {
-          if (names.has(identityOf(object))) uids.set(identityOf(object), object.metadata.uid!)
+          if (names.has(identityOf(object))) uids.set(identityOf(object), object.metadata.uid)
           else remove(change, collection, keyOf(object))
         }
       }
@@ -147,7 +156,7 @@ export function createObjectStore({ historyLimit = 10_000 }: ObjectStoreOptions 
       // In the order of their versions as many of those as possible can be kept, because the revision only grows.
       for (const object of wanted.toSorted((a, b) => versionForOrder(a) - versionForOrder(b))) {
         const stored = collectionOf(object).get(keyOf(object))
-        if (stored === undefined || !isSame(object, stored, givenVersions.get(stored))) put(change, object)
+        if (stored === undefined || !isSame(object, stored, givenVersionOf(stored))) put(change, object)
       }
       announce(change)
     },
@@ -156,8 +165,9 @@ export function createObjectStore({ historyLimit = 10_000 }: ObjectStoreOptions 
       const change: Change = new Map()
       for (const { type, object } of changes) {
         const scoped = withScope(object)
-        if (type === 'DELETED') remove(change, collectionOf(scoped), keyOf(scoped))
-        else put(change, scoped)
+        if (type === 'DELETED') {
+          remove(change, collectionOf(scoped), keyOf(scoped), scoped.metadata.resourceVersion)
+        } else put(change, scoped)
       }
       announce(change)
     },
@@ -183,15 +193,18 @@ function eventsOf(change: Change, collection: Collection): StoreEvent[] {
 }
 
 /** Whether an object as it is given says the same as what is stored, apart from what the store added. */
-function isSame(object: KubernetesObject, stored: KubernetesObject, givenVersion: string | undefined): boolean {
+function isSame(object: GivenObject, stored: KubernetesObject, givenVersion: string | undefined): boolean {
   if (object.metadata.resourceVersion !== givenVersion) return false
   const { uid, resourceVersion } = stored.metadata
   const metadata = { ...object.metadata, uid: object.metadata.uid ?? uid, resourceVersion }
   return isDeepStrictEqual({ ...object, metadata }, stored)
 }
 
-function withRevision(object: KubernetesObject, revision: number): KubernetesObject {
-  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
+/** The object itself where it has both already. */
+function withMetadata(object: GivenObject, uid: string, resourceVersion: string): KubernetesObject {
+  const { metadata } = object
+  if (metadata.uid === uid && metadata.resourceVersion === resourceVersion) return object as KubernetesObject
+  return { ...object, metadata: { ...metadata, uid, resourceVersion } } as KubernetesObject
 }
 
 /** A version that is no number cannot be kept: it would mean nothing to a watch that resumes from it. */
@@ -199,6 +212,6 @@ function revisionOf(resourceVersion: string | undefined): number {
   return resourceVersion !== undefined && /^\d{1,15}$/.test(resourceVersion) ? Number(resourceVersion) : 0
 }
 
-function versionForOrder(object: KubernetesObject): number {
+function versionForOrder(object: GivenObject): number {
   return revisionOf(object.metadata.resourceVersion) || Number.MAX_SAFE_INTEGER
 }

@@ -10,6 +10,11 @@ import type { Clock } from '../component.ts'
 export type VirtualClock = Clock & {
   /** Runs until the wall clock shows `timeMs`, timers of that moment included. Rejects with what a timer throws. */
   runTo(timeMs: number): Promise<void>
+  /**
+   * Runs until the wall clock shows `timeMs`, but lets the timers of that moment wait for the next run. What `change` sets off at
+   * that moment comes before them, and is through when this resolves.
+   */
+  runBefore(timeMs: number, change: () => void): Promise<void>
   /** Runs for a while. */
   advance(byMs: number): Promise<void>
   /** Time does not go on before the promise is settled. */
@@ -49,20 +54,45 @@ export function createVirtualClock(startMs: number): VirtualClock {
     }
   }
 
-  async function runUntil(untilMs: number): Promise<void> {
+  async function run(untilMs: number, work: () => Promise<void>): Promise<void> {
     if (running) throw new Error('the virtual clock is running already')
     if (!(untilMs >= elapsedMs)) throw new RangeError('the virtual clock does not run backwards')
     running = true
     try {
-      await settle()
-      for (let next = timers.nextMs(); next <= untilMs; next = timers.nextMs()) {
-        elapsedMs = Math.max(elapsedMs, next)
-        await settle()
-      }
-      elapsedMs = untilMs
+      await work()
     } finally {
       running = false
     }
+  }
+
+  async function fireWhile(isIncluded: (timeMs: number) => boolean): Promise<void> {
+    if (isIncluded(elapsedMs)) await settle()
+    for (let next = timers.nextMs(); isIncluded(next); next = timers.nextMs()) {
+      elapsedMs = Math.max(elapsedMs, next)
+      await settle()
+    }
+  }
+
+  function runUntil(untilMs: number): Promise<void> {
+    return run(untilMs, async () => {
+      await fireWhile(timeMs => timeMs <= untilMs)
+      elapsedMs = untilMs
+    })
+  }
+
+  function runUntilBefore(untilMs: number, change: () => void): Promise<void> {
+    return run(untilMs, async () => {
+      await fireWhile(timeMs => timeMs < untilMs)
+      elapsedMs = untilMs
+      const waiting: Timer[] = []
+      for (let due = timers.takeDue(untilMs); due !== undefined; due = timers.takeDue(untilMs)) waiting.push(due)
+      try {
+        change()
+        await settle()
+      } finally {
+        for (const timer of waiting) timers.add(timer)
+      }
+    })
   }
 
   return {
@@ -77,6 +107,7 @@ export function createVirtualClock(startMs: number): VirtualClock {
       }
     },
     runTo: timeMs => runUntil(timeMs - wallAtZeroMs),
+    runBefore: (timeMs, change) => runUntilBefore(timeMs - wallAtZeroMs, change),
     advance: byMs => runUntil(elapsedMs + byMs),
     track(promise) {
       const forget = (): unknown => outside.delete(settled)

@@ -28,6 +28,43 @@ describe('virtual clock', () => {
     assert.equal(fired.at(-1), 'late@31')
   })
 
+  it('lets a change of a moment come before the timers of that moment', async () => {
+    const clock = createVirtualClock(START)
+    const fired: string[] = []
+    const note = (name: string) => () => void fired.push(`${name}@${clock.monotonic()}`)
+    clock.after(9, note('before'))
+    clock.after(10, note('due'))
+    const cancel = clock.after(10, note('cancelled'))
+    await clock.runBefore(START + 10, () => {
+      note('change')()
+      cancel()
+      clock.after(0, note('set off'))
+      clock.after(1, note('later'))
+    })
+    assert.deepEqual(fired, ['before@9', 'change@10', 'set off@10'])
+    assert.equal(clock.now(), START + 10)
+    await clock.runTo(START + 10)
+    assert.deepEqual(fired.slice(3), ['due@10'])
+    await clock.runBefore(START + 11, note('next change'))
+    assert.deepEqual(fired.slice(4), ['next change@11'])
+    await clock.advance(0)
+    assert.deepEqual(fired.slice(5), ['later@11'])
+  })
+
+  it('has its timers still when a change throws', async () => {
+    const clock = createVirtualClock(START)
+    let fired = 0
+    clock.after(10, () => fired++)
+    await assert.rejects(
+      clock.runBefore(START + 10, () => {
+        throw new Error('no')
+      }),
+      /^Error: no$/,
+    )
+    await clock.runTo(START + 10)
+    assert.equal(fired, 1)
+  })
+
   it('keeps the order over thousands of timers and cancellations', async () => {
     const clock = createVirtualClock(0)
     const fired: number[] = []

@@ -6,8 +6,16 @@ import type {
   ReceiverDefinition,
   Registries,
 } from '../component.ts'
-import type { ConfigProblem } from './config-error.ts'
+import { deepFreeze } from './plain-object.ts'
+import { checkConfig } from './check-config.ts'
+import { ConfigError, type ConfigProblem } from './config-error.ts'
 import type { ReadFile } from './config-file.ts'
+import { configSchema, type SectionName } from './config-schema.ts'
+import type { Definition, Section } from './load-section.ts'
+import { problemsFrom } from './problems.ts'
+import { resolveConfig } from './resolve-config.ts'
+import { findSecrets } from './secrets.ts'
+import type { Source } from './source.ts'
 
 export type ComponentConfig<D> = {
   /** `type` or `type/name`, with today's spelling of the type. */
@@ -75,6 +83,30 @@ export type LoadOptions = {
 }
 
 /** Throws a `ConfigError` that holds all problems, if one of them is an error. */
-export async function loadConfig(_options: LoadOptions): Promise<LoadedConfig> {
-  throw new Error('not yet')
+export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const { registries } = options
+  const { root, roots, findings: reading, broken } = resolveConfig(options)
+  const schema = configSchema(registries)
+  if (root === undefined) throw new ConfigError(problemsFrom(reading, findSecrets(roots, schema, broken)))
+
+  const sources = [...new Set(roots.map(({ place }) => place.source))]
+  const order = (source: Source) => (sources.includes(source) ? sources.indexOf(source) : sources.length)
+  const { sections, usage, service, findings } = checkConfig(root, registries, order)
+  const problems = problemsFrom([...reading, ...findings], findSecrets([...roots, root], schema, broken))
+  if (problems.some(({ severity }) => severity === 'error')) throw new ConfigError(problems)
+  const { storage, telemetry } = service
+  deepFreeze(telemetry)
+  return {
+    receivers: componentsOf(sections.receivers),
+    processors: componentsOf(sections.processors),
+    exporters: componentsOf(sections.exporters),
+    extensions: componentsOf(sections.extensions),
+    pipelines: usage.pipelines,
+    service: { extensions: usage.extensions, ...(storage !== undefined && { storage }), telemetry },
+    warnings: problems,
+  }
+}
+
+function componentsOf<S extends SectionName>({ components }: Section<S>): Map<string, ComponentConfig<Definition<S>>> {
+  return new Map(Array.from(components, ([id, { component }]) => [id, component]))
 }

@@ -1,4 +1,5 @@
 /** Turns a tree into the plain value that components get, with the schema's help where a text is wanted. */
+import { setOwn } from './plain-object.ts'
 import { allowsType, hasFormat, schemasBelow, typeOf, typesOf, type Schema } from './schema-walk.ts'
 import type { YamlMap, YamlNode, YamlScalar } from './yaml-source.ts'
 
@@ -9,8 +10,6 @@ export type PlainOptions = {
   readonly onHole?: (path: Path) => void
   /** Called for keys without a value. Without it they are null; with it they are left out, so that the default counts. */
   readonly onNothing?: (path: Path) => void
-  /** Changes scalars before they are used, for printing. */
-  readonly replace?: (value: unknown, schemas: readonly Schema[], path: Path) => unknown
 }
 
 export function plainValue(
@@ -27,8 +26,7 @@ export function plainValue(
   if (text === undefined && node.kind === 'map') return plainMap(node, schemas, options, path)
   if (text === undefined && node.kind === 'list')
     return node.items.map((item, index) => plainValue(item, schemasBelow(schemas, index), options, [...path, index]))
-  const value = text ?? (node as YamlScalar).value
-  return options.replace === undefined ? value : options.replace(value, schemas, path)
+  return text ?? (node as YamlScalar).value
 }
 
 function plainMap(
@@ -51,8 +49,7 @@ function plainMap(
         continue
       }
     }
-    // As JSON.parse does it: a key called `__proto__` is a key like any other.
-    Object.defineProperty(result, key, { value, enumerable: true, configurable: true, writable: true })
+    setOwn(result, key, value)
   }
   return result
 }

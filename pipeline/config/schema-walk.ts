@@ -9,6 +9,8 @@ export type Schema = {
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly format?: string
+  readonly minLength?: number
+  readonly pattern?: string
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly patternProperties?: Readonly<Record<string, Schema>>

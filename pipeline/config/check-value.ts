@@ -1,0 +1,27 @@
+/** Turns a part of the tree into a plain value with defaults, and says what its schema does not like about it. */
+import type { Finding } from './finding.ts'
+import { plainValue, type Path } from './plain-value.ts'
+import { schemaFindings } from './schema-findings.ts'
+import type { Schema } from './schema-walk.ts'
+import { validatorFor } from './validator.ts'
+import type { YamlEntry } from './yaml-source.ts'
+
+export type CheckedValue = {
+  readonly value: unknown
+  /** Nothing is wrong with it, and nothing in it is unknown. */
+  readonly isGood: boolean
+  readonly findings: readonly Finding[]
+}
+
+/** `name` is what to call the whole. */
+export function checkValue(entry: YamlEntry, name: string, schema: Schema): CheckedValue {
+  const holes: Path[] = []
+  const nothings: Path[] = []
+  const { value: node } = entry
+  const isNothing = node.kind === 'scalar' && node.value === null
+  const onHole = (path: Path) => void holes.push(path)
+  const onNothing = (path: Path) => void nothings.push(path)
+  const value = isNothing ? {} : plainValue(node, [schema], { onHole, onNothing })
+  const findings = schemaFindings(validatorFor(schema)(value), { entry, name, schema, holes, nothings })
+  return { value, isGood: findings.length === 0 && holes.length === 0, findings }
+}

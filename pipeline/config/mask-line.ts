@@ -1,0 +1,57 @@
+/** Shows a line of a source without the parts that must not be seen. */
+import type { Source } from './source.ts'
+import { lineBounds } from './source.ts'
+
+export const REDACTED = '[redacted]'
+
+/** From `start` up to, not including, `end`, as offsets into the text of a source. */
+export type Range = { readonly start: number; readonly end: number }
+
+export type MaskedLine = {
+  readonly text: string
+  /** Where a character of the line went; those of a masked part are where its mask begins. */
+  columnOf(offset: number): number
+}
+
+const URL_PASSWORD = /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g
+
+/** The password in `https://user:password@host`, which may stand in any URL. */
+export function maskUrls(text: string): string {
+  return text.replace(URL_PASSWORD, REDACTED)
+}
+
+export function maskLine(source: Source, line: number, secret: readonly Range[]): MaskedLine {
+  const { start, end } = lineBounds(source, line)
+  const hidden = [...secret, ...urlPasswords(source.text.slice(start, end), start)]
+    .map(range => ({ start: Math.max(start, range.start), end: Math.min(end, range.end) }))
+    .filter(range => range.start < range.end)
+    .sort((a, b) => a.start - b.start)
+  const pieces: { from: number; column: number; isHidden: boolean }[] = []
+  let text = ''
+  let at = start
+  for (const range of hidden) {
+    if (range.start >= at) {
+      pieces.push({ from: at, column: text.length + 1, isHidden: false })
+      text += source.text.slice(at, range.start)
+      pieces.push({ from: range.start, column: text.length + 1, isHidden: true })
+      text += REDACTED
+    }
+    at = Math.max(at, range.end)
+  }
+  pieces.push({ from: at, column: text.length + 1, isHidden: false })
+  text += source.text.slice(at, end)
+  return {
+    text,
+    columnOf(offset) {
+      const { from, column, isHidden } = pieces.findLast(piece => piece.from <= offset) ?? pieces[0]!
+      return isHidden ? column : column + offset - from
+    },
+  }
+}
+
+function urlPasswords(line: string, start: number): Range[] {
+  return Array.from(line.matchAll(URL_PASSWORD), ({ index, 0: { length } }) => ({
+    start: start + index,
+    end: start + index + length,
+  }))
+}

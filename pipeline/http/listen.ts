@@ -24,7 +24,7 @@ export async function listen(
   { tls }: ListenOptions = {},
 ): Promise<Listener> {
   const { host, port } = parseEndpoint(endpoint)
-  const server = tls === undefined ? createServer(LIMITS) : createTlsServer({ ...LIMITS, ...serverTls(tls, endpoint) })
+  const server = tls === undefined ? createServer(LIMITS) : createSecureServer(tls, endpoint)
   let closing: Promise<void> | undefined
 
   server.on('request', (request, response) => {
@@ -60,9 +60,15 @@ function parseEndpoint(endpoint: string): { host: string | undefined; port: numb
 }
 
 /** A CA is for the clients: with one, they must show a certificate. */
-function serverTls({ ca, cert, key }: TlsOptions, endpoint: string): Record<string, unknown> {
+function createSecureServer({ ca, cert, key }: TlsOptions, endpoint: string): Server {
   if (cert === undefined || key === undefined) throw new Error(`TLS on ${endpoint} needs a certificate and a key`)
-  return { cert, key, ...(ca !== undefined && { ca, requestCert: true }) }
+  try {
+    return createTlsServer({ ...LIMITS, cert, key, ...(ca !== undefined && { ca, requestCert: true }) })
+  } catch (error) {
+    throw new Error(`the TLS certificate or key of ${endpoint} cannot be used: ${(error as Error).message}`, {
+      cause: error,
+    })
+  }
 }
 
 function bind(server: Server, host: string | undefined, port: number, endpoint: string): Promise<void> {

@@ -5,9 +5,9 @@
  * Names and labels leave as they came. Where sources describe a metric differently, the one that came first is believed; a series
  * that several sources have is taken from the newest batch.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { defineExporter, type ConfigSchema, type Host, type Listener, type Problem } from '../pipeline/component.ts'
+import { defineExporter, type ConfigSchema, type Listener, type Problem } from '../pipeline/component.ts'
 import { duration, endpoint, labels, parseDuration } from '../pipeline/config/fields.ts'
+import { createRouter, type Route } from '../pipeline/server/router.ts'
 import { labelsFrom } from '../pipeline/model/labels.ts'
 import { isPlainLabelName, isPlainMetricName } from '../pipeline/formats/render-names.ts'
 import { Collections } from './prometheus/collections.ts'
@@ -75,6 +75,7 @@ export const prometheus = defineExporter({
       },
       taken: snapshot => conflicts.see(snapshot),
     })
+    const answer = createRouter([metricsRoute(collections)], host)
     let listener: Listener | undefined
     let stops: (() => void)[] = []
 
@@ -91,9 +92,12 @@ export const prometheus = defineExporter({
 
     return {
       async start() {
-        listener = await host.network.listen(address, (request, response) =>
-          serve(request, response, collections, host),
-        )
+        listener = await host.network.listen(address, (request, response) => {
+          response.on('finish', () => {
+            host.counters.add('gpucol_exporter_requests', 1, { status: String(response.statusCode) })
+          })
+          answer(request, response)
+        })
         stops = [
           host.counters.observe('gpucol_exporter_live_series', () => [{ value: latest.seriesCount() }]),
           host.counters.observe('gpucol_exporter_conflicts', () => conflicts.counts()),
@@ -112,36 +116,23 @@ export const prometheus = defineExporter({
   },
 })
 
-function serve(request: IncomingMessage, response: ServerResponse, collections: Collections, host: Host): void {
-  response.on('finish', () => {
-    host.counters.add('gpucol_exporter_requests', 1, { status: String(response.statusCode) })
-  })
-  const path = request.url?.split('?')[0]
-  if (path !== '/metrics') return refuse(response, 404, 'there is nothing here; metrics are at /metrics')
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.setHeader('allow', 'GET, HEAD')
-    return refuse(response, 405, 'use GET or HEAD')
+/** Takes the response over and writes it itself: an exposition may be larger than what can be held. */
+function metricsRoute(collections: Collections): Route {
+  return {
+    method: 'GET',
+    path: '/metrics',
+    about: 'the latest value of every live series',
+    async handle(request, response) {
+      const format = chooseFormat(request.headers.accept)
+      const gzip = acceptsGzip(request.headers['accept-encoding']?.toString())
+      const headers = {
+        'content-type': format.contentType,
+        vary: 'Accept, Accept-Encoding',
+        ...(gzip && { 'content-encoding': 'gzip' }),
+      }
+      if (request.method === 'HEAD') response.writeHead(200, headers).end()
+      else await collections.use(format, collection => send(response, headers, collection, gzip))
+      return undefined
+    },
   }
-  const format = chooseFormat(request.headers.accept)
-  const gzip = acceptsGzip(request.headers['accept-encoding']?.toString())
-  response.setHeader('vary', 'Accept, Accept-Encoding')
-  response.setHeader('content-type', format.contentType)
-  if (gzip) response.setHeader('content-encoding', 'gzip')
-  if (request.method === 'HEAD') {
-    response.end()
-    return
-  }
-  collections
-    .use(format, collection => send(response, collection, gzip))
-    .catch((error: unknown) => {
-      host.log.error('metrics could not be served', { error: error instanceof Error ? error.message : String(error) })
-      // Half an exposition must not look like a whole one.
-      if (response.headersSent) response.destroy()
-      else refuse(response, 500, 'the metrics cannot be served; the log says why')
-    })
-}
-
-function refuse(response: ServerResponse, status: number, sentence: string): void {
-  response.removeHeader('content-encoding')
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${sentence}\n`)
 }

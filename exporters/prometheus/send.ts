@@ -1,29 +1,38 @@
 /** Sends a collection to one scraper, as fast as that reads. */
-import type { ServerResponse } from 'node:http'
-import { START, type Cursor } from '../../pipeline/formats/render-chunks.ts'
-import type { Collection } from './collection.ts'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { START } from '../../pipeline/formats/render-chunks.ts'
+import type { Collection, SharedPiece } from './collection.ts'
 import { GZIP_HEADER, GzipTrailer } from './gzip.ts'
 
 /** Between two turns of the event loop; a fast reader would otherwise have the process for itself. */
 const PIECES_PER_TURN = 4
 
 /** Resolves when everything is sent or the scraper went away. */
-export async function send(response: ServerResponse, collection: Collection, gzip: boolean): Promise<void> {
+export async function send(
+  response: ServerResponse,
+  headers: OutgoingHttpHeaders,
+  collection: Collection,
+  gzip: boolean,
+): Promise<void> {
   const trailer = new GzipTrailer()
-  let open = !gzip || (await write(response, GZIP_HEADER))
-  let cursor: Cursor | undefined = START
-  for (let number = 0; open && cursor !== undefined; number++) {
-    const piece = collection.piece(number, cursor)
-    cursor = piece.next
-    if (gzip) trailer.add(piece.bytes)
-    else if (number === 0 && cursor === undefined) response.setHeader('content-length', piece.bytes.length)
-    open = await write(response, gzip ? await piece.deflated() : piece.bytes)
-    // After a broken connection somebody may still be reading the page.
-    if (open) piece.release()
-    if (number % PIECES_PER_TURN === PIECES_PER_TURN - 1) await new Promise(resolve => setImmediate(resolve))
+  let piece: SharedPiece | undefined = collection.piece(0, START)
+  const isAll = !gzip && piece.next === undefined
+  if (!gzip) response.writeHead(200, isAll ? { ...headers, 'content-length': piece.bytes.length } : headers)
+  else response.writeHead(200, headers).write(GZIP_HEADER)
+  for (let number = 1; piece !== undefined; number++) {
+    // The next one is compressed while this one is sent.
+    const following: SharedPiece | undefined = piece.next && collection.piece(number, piece.next)
+    if (gzip) {
+      trailer.add(piece.bytes)
+      following?.deflated().catch(() => {})
+    }
+    // After a broken connection the page may still be read by somebody, so it is left to the garbage collector.
+    if (!(await write(response, gzip ? await piece.deflated() : piece.bytes))) return
+    piece.release()
+    piece = following
+    if (number % PIECES_PER_TURN === 0) await new Promise(resolve => setImmediate(resolve))
   }
-  if (open && gzip) open = await write(response, trailer.bytes())
-  if (open) response.end()
+  response.end(gzip ? trailer.bytes() : undefined)
 }
 
 /** Resolves to true when the bytes are out of our hands, to false when the connection is gone. */

@@ -1,8 +1,10 @@
 /** Writes a snapshot as bytes, a piece at a time. Nothing here looks at labels or names; this is the loop that runs per sample. */
-import { applyScale } from '../model/scale.ts'
+import { applyScale, ONE } from '../model/scale.ts'
 import type { Batch } from '../model/batch.ts'
 import { SLACK } from './render-labels.ts'
 import { NUMBER_ROOM, writeNumber } from './render-number.ts'
+import type { ShownMetric } from './render-metrics.ts'
+import { SEGMENT_LENGTH } from './render-plan.ts'
 import type { Prepared } from './render-prepared.ts'
 import type { Snapshot } from './render-snapshot.ts'
 
@@ -44,9 +46,8 @@ function fillPiece(snapshot: Snapshot, cursor: Cursor, page: Page): Piece | unde
     const before = page.at
     if (!opened && !append(page, header)) return cut(page, { family, segment: 0, position: -1 })
     const afterHeader = page.at
-    for (; segment * 2 < segments.length; segment++) {
-      const from = position
-      position = writeSegment(page, snapshot, segments[segment * 2]!, segments[segment * 2 + 1]!, from)
+    for (; segment * SEGMENT_LENGTH < segments.length; segment++) {
+      position = writeSegment(page, snapshot, segments, segment * SEGMENT_LENGTH, position)
       // Nothing of the family is out yet: its header goes with its first line.
       if (position >= 0 && !opened && page.at === afterHeader) {
         page.at = before
@@ -82,23 +83,32 @@ function append(page: Page, text: Buffer): boolean {
 }
 
 /** Writes what fits and returns the position where it has to go on, -1 if it is done. */
-function writeSegment(page: Page, snapshot: Snapshot, member: number, group: number, from: number): number {
+function writeSegment(page: Page, snapshot: Snapshot, segments: Int32Array, at: number, from: number): number {
+  const { plan, timestamps, syntax } = snapshot
+  const member = segments[at]!
   const batch = snapshot.batches[member]
   if (batch === undefined) return -1
-  const grouping = snapshot.plan.groupings[member]!
-  const start = from >= 0 ? from : grouping.starts[group]!
-  const end = grouping.starts[group + 1]!
-  const { timestamps, syntax } = snapshot
+  const start = from >= 0 ? from : segments[at + 1]!
+  const end = segments[at + 2]!
+  const only = segments[at + 3]! < 0 ? undefined : plan.metrics[segments[at + 3]!]
   const timeUnit = !timestamps ? 0 : syntax === 'text' ? 1 : 1000
-  const prepared = snapshot.plan.members[member]!
-  const only = grouping.only[group]!
-  return writeLines(page, prepared, only, grouping.columns, batch, snapshot.skips[member], start, end, timeUnit)
+  return writeLines(
+    page,
+    plan.members[member]!,
+    only,
+    plan.orders[member],
+    batch,
+    snapshot.skips[member],
+    start,
+    end,
+    timeUnit,
+  )
 }
 
 function writeLines(
   page: Page,
-  { layout, table, shown }: Prepared,
-  only: number,
+  prepared: Prepared,
+  only: ShownMetric | undefined,
   columns: Uint32Array | undefined,
   batch: Batch,
   skip: Uint8Array | undefined,
@@ -109,20 +119,19 @@ function writeLines(
   const { bytes, view } = page
   const room = bytes.length - LINE_ROOM
   const { values, timeMs } = batch
-  const { labelsOf } = layout
-  const { starts } = table
-  const blocks = table.bytes
+  const { labelsOf, starts, blocks } = prepared
+  const isMixed = only === undefined || prepared.isScaled
   let at = page.at
-  let number = only
-  let metric = shown[only < 0 ? 0 : only]!
-  let scale = layout.scales[only < 0 ? 0 : only]!
+  let number = -1
+  let metric = only ?? prepared.shown[0]!
+  let scale = ONE
   for (let position = start; position < end; position++) {
     const column = columns === undefined ? position : columns[position]!
     if (skip !== undefined && skip[column] === 1) continue
-    if (only < 0 && layout.metricOf[column] !== number) {
-      number = layout.metricOf[column]!
-      metric = shown[number]!
-      scale = layout.scales[number]!
+    if (isMixed && prepared.layout.metricOf[column] !== number) {
+      number = prepared.layout.metricOf[column]!
+      metric = prepared.shown[number]!
+      scale = prepared.layout.scales[number]!
     }
     const label = labelsOf[column]!
     const blockStart = starts[label]!

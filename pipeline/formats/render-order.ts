@@ -9,10 +9,8 @@ import { pause, type Work } from './render-work.ts'
 export type Grouping = {
   readonly columns: Uint32Array | undefined
   readonly starts: Uint32Array
-  /** One metric of each group; the others have the same place. */
-  readonly metrics: readonly ShownMetric[]
-  /** The number in the layout of a group's only metric; -1 where there are several. */
-  readonly only: Int32Array
+  /** One metric of each group; if it is not the only one, the others have the same place. */
+  readonly groups: readonly { readonly first: ShownMetric; readonly isOnly: boolean }[]
 }
 
 /** `shown` are the layout's metrics. */
@@ -27,8 +25,7 @@ export function* groupColumns(layout: Layout, shown: readonly ShownMetric[], syn
   return {
     columns: isAscending(columns) ? undefined : columns,
     starts,
-    metrics: members.map(([first]) => first!),
-    only: Int32Array.from(members, metrics => (metrics.length === 1 ? shown.indexOf(metrics[0]!) : -1)),
+    groups: members.map(metrics => ({ first: metrics[0]!, isOnly: metrics.length === 1 })),
   }
 }
 

@@ -3,33 +3,48 @@ import { describeFamilies, type Conflict } from './render-headers.ts'
 import type { Syntax } from './render-families.ts'
 import type { ShownMetric } from './render-metrics.ts'
 import { groupingOf, type Prepared } from './render-prepared.ts'
-import type { Grouping } from './render-order.ts'
 import { pause, type Work } from './render-work.ts'
 
 export type Plan = {
   readonly members: readonly Prepared[]
-  readonly groupings: readonly Grouping[]
+  /** The columns of each member in the order of its groups; undefined where that is the layout's own. */
+  readonly orders: readonly (Uint32Array | undefined)[]
+  readonly metrics: readonly ShownMetric[]
   /** By name. */
   readonly families: readonly PlannedFamily[]
   readonly conflicts: readonly Conflict[]
 }
 
-/** `segments` are pairs: a member's number, and that of its group. */
-export type PlannedFamily = { readonly header: Buffer; readonly segments: Uint32Array }
+/**
+ * The lines of a family as segments, four numbers each: which member, from where to where in its order, and the number of the
+ * metric, -1 where there are several. All in one place, because at millions of series fetching memory is what takes time.
+ */
+export type PlannedFamily = { readonly header: Buffer; readonly segments: Int32Array }
 
-export function* makePlan(members: readonly Prepared[], metrics: Iterable<ShownMetric>, syntax: Syntax): Work<Plan> {
+export const SEGMENT_LENGTH = 4
+
+export function* makePlan(
+  members: readonly Prepared[],
+  shownMetrics: Iterable<ShownMetric>,
+  syntax: Syntax,
+): Work<Plan> {
+  const metrics = [...shownMetrics]
   const { sorted, familyOf, conflicts } = describeFamilies(metrics, syntax)
+  const numbers = new Map(metrics.map((metric, number) => [metric, number]))
   const segments = new Map(sorted.map(family => [family, [] as number[]]))
-  const groupings: Grouping[] = []
-  for (const [number, member] of members.entries()) {
-    const grouping = yield* groupingOf(member, syntax)
-    groupings.push(grouping)
-    for (const [group, shown] of grouping.metrics.entries()) segments.get(familyOf.get(shown)!)!.push(number, group)
-    if ((number & 0xff) === 0xff) yield pause
+  const orders: (Uint32Array | undefined)[] = []
+  for (const [member, prepared] of members.entries()) {
+    const grouping = yield* groupingOf(prepared, syntax)
+    orders.push(grouping.columns)
+    for (const [group, { first, isOnly }] of grouping.groups.entries()) {
+      const [start, end] = [grouping.starts[group]!, grouping.starts[group + 1]!]
+      segments.get(familyOf.get(first)!)!.push(member, start, end, isOnly ? numbers.get(first)! : -1)
+    }
+    if ((member & 0xff) === 0xff) yield pause
   }
   const families = sorted.map(family => ({
     header: family.header,
-    segments: Uint32Array.from(segments.get(family)!),
+    segments: Int32Array.from(segments.get(family)!),
   }))
-  return { members, groupings, families, conflicts }
+  return { members, orders, metrics, families, conflicts }
 }

@@ -1,5 +1,6 @@
 /** What is made once for a layout, so that showing it again is a matter of numbers. */
 import type { Layout } from '../model/layout.ts'
+import { ONE } from '../model/scale.ts'
 import type { Syntax } from './render-families.ts'
 import type { LabelTable } from './render-labels.ts'
 import type { ShownMetric } from './render-metrics.ts'
@@ -9,6 +10,12 @@ import type { Work } from './render-work.ts'
 export type Prepared = {
   readonly layout: Layout
   readonly table: LabelTable
+  /** Parts of the layout and the table that are read for each line: from here they are nearer. */
+  readonly labelsOf: Uint32Array
+  readonly starts: Int32Array
+  readonly blocks: DataView
+  /** Whether any of its columns has a scale that is still to be applied. */
+  readonly isScaled: boolean
   /** The layout's metrics. */
   readonly shown: readonly ShownMetric[]
   /** Whether two of its metrics have one name once they are escaped. */
@@ -19,7 +26,17 @@ export type Prepared = {
 
 export function prepare(layout: Layout, table: LabelTable, shown: readonly ShownMetric[]): Prepared {
   const namesCollide = new Set(shown.map(({ name }) => name)).size < shown.length
-  return { layout, table, shown, namesCollide, groupings: {} }
+  return {
+    layout,
+    table,
+    labelsOf: layout.labelsOf,
+    starts: table.starts,
+    blocks: table.bytes,
+    isScaled: layout.scales.some(scale => scale !== ONE),
+    shown,
+    namesCollide,
+    groupings: {},
+  }
 }
 
 export function* groupingOf({ layout, shown, groupings }: Prepared, syntax: Syntax): Work<Grouping> {

@@ -23,14 +23,16 @@ const SUFFIXES: readonly (readonly [suffix: string, types: readonly MetricType[]
  */
 export class Families {
   #descriptions = new Map<string, Description>()
+  /** Whether a family is described in two different ways, so that the order of lines matters. */
+  conflicting = false
 
-  /** Returns false if the family has a different description already. */
-  add(line: MetadataLine): boolean {
-    if (line.kind !== 'help' && line.kind !== 'unit' && line.kind !== 'type') return true
+  add(line: MetadataLine): void {
+    if (line.kind !== 'help' && line.kind !== 'unit' && line.kind !== 'type') return
     let known = this.#descriptions.get(line.family)
     if (known === undefined) this.#descriptions.set(line.family, (known = {}))
-    if (line.kind === 'type') return (known.type ??= line.type) === line.type
-    return (known[line.kind] ??= line.text) === line.text
+    const same =
+      line.kind === 'type' ? (known.type ??= line.type) === line.type : (known[line.kind] ??= line.text) === line.text
+    if (!same) this.conflicting = true
   }
 
   describe(name: string): Metric {

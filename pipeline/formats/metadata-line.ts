@@ -6,7 +6,7 @@
  * A name that needs quotes has them. Everything else that begins with `#` is a comment.
  */
 import { METRIC_TYPES, type MetricType } from '../model/series.ts'
-import { nameEnd, PLAIN_TOKEN, ESCAPED_TOKEN, skipBlanks, UNICODE_TOKEN, type Dialect } from './sample-line.ts'
+import { ESCAPED_TOKEN, nameEnd, PLAIN_TOKEN, skipBlanks, UNICODE_TOKEN, wordEnd, type Dialect } from './sample-line.ts'
 import { asciiText, helpText, tokenText } from './token-text.ts'
 
 export type MetadataLine =
@@ -29,12 +29,12 @@ const TYPES = new Map<string, MetricType>([
 export function readMetadataLine(bytes: Uint8Array, start: number, end: number, dialect: Dialect): MetadataLine {
   const afterHash = skipBlanks(bytes, start, end) + 1
   const wordStart = skipBlanks(bytes, afterHash, end)
-  const wordEnd = nameEnd(bytes, wordStart, end, false)
-  const word = wordEnd - wordStart <= 4 ? asciiText(bytes, wordStart, wordEnd) : ''
-  if (word === 'EOF' && dialect === 'openmetrics' && wordEnd === end) return END
+  const afterWord = wordEnd(bytes, wordStart, end)
+  const word = afterWord - wordStart <= 4 ? asciiText(bytes, wordStart, afterWord) : ''
+  if (word === 'EOF' && dialect === 'openmetrics' && afterWord === end) return END
   if (wordStart === afterHash || (word !== 'HELP' && word !== 'TYPE' && word !== 'UNIT')) return COMMENT
 
-  const nameStart = skipBlanks(bytes, wordEnd, end)
+  const nameStart = skipBlanks(bytes, afterWord, end)
   const name = readName(bytes, nameStart, end)
   if (name === undefined) return { kind: 'bad', problem: `the metric name after ${word} cannot be read` }
   const textStart = skipBlanks(bytes, name.end, end)

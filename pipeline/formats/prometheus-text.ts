@@ -6,12 +6,10 @@
  * of one series the first counts.
  */
 import { labelsFrom, type Labels } from '../model/labels.ts'
-import { columnCount, EMPTY_LAYOUT, layoutFromSeries, type Layout } from '../model/layout.ts'
-import type { Series } from '../model/series.ts'
-import { Families } from './families.ts'
-import { readMetadataLine } from './metadata-line.ts'
-import { createSampleLine, PLAIN_TOKEN, readSampleLine, skipBlanks, type Dialect } from './sample-line.ts'
-import { asciiText, tokenText } from './token-text.ts'
+import type { Layout } from '../model/layout.ts'
+import type { StartSlots } from './known-lines.ts'
+import { LineReader } from './line-reader.ts'
+import type { Dialect } from './sample-line.ts'
 
 export type TextReaderOptions = {
   /** Makes the label set of a series of what stands in its label block, empty values included; called once for each distinct block. */
@@ -24,15 +22,19 @@ export type Exposition = {
   readonly layout: Layout
   readonly values: Float64Array
   readonly times?: Float64Array
+  readonly starts?: Float64Array
   /** Sample lines that could be read, with those that came twice. */
   readonly samples: number
   /** Series that the previous exposition did not have. */
   readonly added: number
   readonly duplicates: number
   readonly exemplars: number
+  readonly badExemplars: number
   readonly badLines: number
   /** What is wrong with the first bad line, with its number. */
   readonly problem?: string
+  /** An OpenMetrics exposition without `# EOF` may be a part of one. */
+  readonly endMissing: boolean
 }
 
 /** Reads one source again and again; what it learns from one exposition makes the next one cheap. */
@@ -45,165 +47,107 @@ export type TextReader = {
 }
 
 const LINE_FEED = 0x0a
-const CARRIAGE_RETURN = 0x0d
-const HASH = 0x23
 /** A longer line is skipped: no exporter writes such a one, and an endless one must not fill the memory. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024
 
 export function createTextReader({ labels: makeLabels = labelsFrom }: TextReaderOptions = {}): TextReader {
-  let previous = EMPTY_LAYOUT
-  let scrape = createScrape('text', makeLabels)
-  // The beginning of a line whose end has not arrived.
-  let pending: Uint8Array[] = []
-  let pendingBytes = 0
+  const lines = new LineReader(makeLabels)
+  const torn = new TornLine()
+  let dialect: Dialect = 'text'
 
-  function keep(bytes: Uint8Array): void {
-    pendingBytes += bytes.length
-    if (pendingBytes <= MAX_LINE_BYTES) pending.push(bytes.slice())
-    else pending = []
-  }
-
-  function endPending(): void {
-    if (pendingBytes > MAX_LINE_BYTES) scrape.bad('the line is too long')
-    else scrape.line(Buffer.concat(pending), 0, pendingBytes)
-    pending = []
-    pendingBytes = 0
+  function endTornLine(): void {
+    if (torn.length > MAX_LINE_BYTES) lines.bad('the line is too long')
+    else lines.read(torn.bytes, torn.view, 0, torn.length)
+    torn.clear()
   }
 
   return {
-    begin(dialect) {
-      scrape = createScrape(dialect, makeLabels)
-      pending = []
-      pendingBytes = 0
+    begin(newDialect) {
+      dialect = newDialect
+      lines.begin(dialect)
+      torn.clear()
     },
     push(bytes) {
       let start = 0
-      for (;;) {
-        const end = bytes.indexOf(LINE_FEED, start)
-        if (end < 0) break
-        if (pendingBytes > 0) {
-          keep(bytes.subarray(start, end))
-          endPending()
-        } else scrape.line(bytes, start, end)
-        start = end + 1
+      if (torn.length > 0) {
+        const end = bytes.indexOf(LINE_FEED) + 1
+        torn.add(bytes, 0, end === 0 ? bytes.length : end)
+        if (end === 0) return
+        endTornLine()
+        start = end
       }
-      if (start < bytes.length) keep(bytes.subarray(start))
+      const limit = bytes.lastIndexOf(LINE_FEED) + 1
+      if (limit > start) {
+        lines.read(bytes, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), start, limit)
+        start = limit
+      }
+      if (start < bytes.length) torn.add(bytes, start, bytes.length)
     },
     finish() {
-      if (pendingBytes > 0) endPending()
-      const exposition = scrape.finish(previous)
-      previous = exposition.layout
-      return exposition
-    },
-  }
-}
-
-function createScrape(dialect: Dialect, makeLabels: (exposed: ReadonlyMap<string, string>) => Labels) {
-  const families = new Families()
-  const line = createSampleLine()
-  const labelsByBlock = new Map<string, Labels | undefined>()
-  const seen = new Map<Labels, Set<string>>()
-  const names: string[] = []
-  const labels: Labels[] = []
-  const values: number[] = []
-  const times: number[] = []
-  let hasTimes = false
-  let lines = 0
-  let samples = 0
-  let duplicates = 0
-  let exemplars = 0
-  let badLines = 0
-  let problem: string | undefined
-
-  function bad(what: string): void {
-    badLines++
-    problem ??= `line ${lines}: ${what}`
-  }
-
-  function sample(bytes: Uint8Array, start: number, end: number): void {
-    const wrong = readSampleLine(bytes, start, end, dialect, line)
-    if (wrong !== undefined) return bad(wrong)
-    let name = asciiText(bytes, line.nameStart, line.nameEnd)
-    const block = asciiText(bytes, line.nameEnd, line.keyEnd)
-    let series = labelsByBlock.get(block)
-    if (series === undefined || name === '') {
-      const decoded = decodeLabels(bytes, line.labels)
-      if (typeof decoded === 'string') return bad(decoded)
-      series = makeLabels(decoded.labels)
-      if (name === '') name = decoded.name
-      labelsByBlock.set(block, series)
-    }
-    samples++
-    if (line.exemplar === 'good') exemplars++
-    let namesSeen = seen.get(series)
-    if (namesSeen === undefined) seen.set(series, (namesSeen = new Set()))
-    if (namesSeen.has(name)) {
-      duplicates++
-      return
-    }
-    namesSeen.add(name)
-    names.push(name)
-    labels.push(series)
-    values.push(line.value)
-    times.push(line.timeMs)
-    if (!Number.isNaN(line.timeMs)) hasTimes = true
-  }
-
-  return {
-    bad,
-    line(bytes: Uint8Array, start: number, lineEnd: number): void {
-      lines++
-      const end = lineEnd > start && bytes[lineEnd - 1] === CARRIAGE_RETURN ? lineEnd - 1 : lineEnd
-      const first = skipBlanks(bytes, start, end)
-      if (first === end) return
-      if (bytes[first] !== HASH) return sample(bytes, start, end)
-      const metadata = readMetadataLine(bytes, start, end, dialect)
-      if (metadata.kind === 'bad') bad(metadata.problem)
-      else families.add(metadata)
-    },
-    finish(previous: Layout): Exposition {
-      const series: Series[] = names.map((name, i) => ({ metric: families.describe(name), labels: labels[i]! }))
-      const layout = layoutFromSeries(series, previous)
+      if (torn.length > 0) {
+        torn.add(LINE_END, 0, 1)
+        endTornLine()
+      }
+      const { known, values, times, samples, duplicates, added } = lines.finish()
+      const { layout, starts } = known
       return {
         layout,
-        values: Float64Array.from(values),
-        ...(hasTimes && { times: Float64Array.from(times) }),
+        ...(starts === undefined ? { values, ...(times && { times }) } : columnsOf(starts, values, times)),
         samples,
-        added: layout === previous ? 0 : columnCount(layout) - keptColumns(layout),
+        added,
         duplicates,
-        exemplars,
-        badLines,
-        ...(problem !== undefined && { problem }),
+        exemplars: lines.exemplars,
+        badExemplars: lines.badExemplars,
+        badLines: lines.badLines,
+        ...(lines.problem !== undefined && { problem: lines.problem }),
+        endMissing: dialect === 'openmetrics' && !lines.ended,
       }
     },
   }
 }
 
-function decodeLabels(
-  bytes: Uint8Array,
-  spans: readonly number[],
-): { name: string; labels: Map<string, string> } | string {
-  let metricName = ''
-  const pairs = new Map<string, string>()
-  for (let i = 0; i < spans.length; i += 6) {
-    const name = tokenText(bytes, spans[i]!, spans[i + 1]!, spans[i + 2]!)
-    if (name === undefined) return 'a label name is not UTF-8'
-    if (spans[i + 4] === -1) {
-      metricName = name
-      continue
+const LINE_END = Uint8Array.of(LINE_FEED)
+
+/** The beginning of a line whose end has not arrived. */
+class TornLine {
+  bytes = new Uint8Array(0)
+  view = new DataView(this.bytes.buffer)
+  /** With what was left out of a line that is too long. */
+  length = 0
+
+  add(source: Uint8Array, start: number, end: number): void {
+    const length = this.length + end - start
+    if (length <= MAX_LINE_BYTES) {
+      if (length > this.bytes.length) this.#grow(length)
+      this.bytes.set(source.subarray(start, end), this.length)
     }
-    if (name === '__name__') return 'a label is called __name__'
-    if (pairs.has(name)) return `the label "${name}" is there twice`
-    const value = tokenText(bytes, spans[i + 3]!, spans[i + 4]!, spans[i + 5] ?? PLAIN_TOKEN)
-    if (value === undefined) return `the value of the label "${name}" is not UTF-8`
-    pairs.set(name, value)
+    this.length = length
   }
-  return { name: metricName, labels: pairs }
+
+  clear(): void {
+    this.length = 0
+    // Most targets never need more than this, and there may be thousands of them.
+    if (this.bytes.length > 4096) this.#grow(0)
+  }
+
+  #grow(needed: number): void {
+    const grown = new Uint8Array(needed === 0 ? 0 : Math.max(needed, this.bytes.length * 2))
+    if (needed > 0) grown.set(this.bytes)
+    this.bytes = grown
+    this.view = new DataView(grown.buffer)
+  }
 }
 
-function keptColumns(layout: Layout): number {
-  const runs = layout.keptFrom?.runs ?? []
-  let kept = 0
-  for (let i = 2; i < runs.length; i += 3) kept += runs[i]!
-  return kept
+/** Takes the times when counters began out of the values. They are written in seconds. */
+function columnsOf(
+  { valueSlot, startSlot }: StartSlots,
+  values: Float64Array,
+  times: Float64Array | undefined,
+): { values: Float64Array; times?: Float64Array; starts: Float64Array } {
+  const pick = (numbers: Float64Array): Float64Array => Float64Array.from(valueSlot, slot => numbers[slot]!)
+  return {
+    values: pick(values),
+    ...(times && { times: pick(times) }),
+    starts: Float64Array.from(startSlot, slot => (slot < 0 ? NaN : Math.round(values[slot]! * 1000))),
+  }
 }

@@ -59,8 +59,6 @@ export function readSampleLine(
   line: SampleLine,
 ): string | undefined {
   line.labels.length = 0
-  line.timeMs = NaN
-  line.exemplar = 'none'
   let p = skipBlanks(bytes, start, end)
   line.nameStart = p
   p = nameEnd(bytes, p, end, true)
@@ -81,13 +79,16 @@ export function readSampleLine(
   return readNumbers(bytes, p, end, dialect, line)
 }
 
-function readNumbers(
+/** Reads what follows the key: value, timestamp, exemplar. Returns what is wrong with it, or undefined. */
+export function readNumbers(
   bytes: Uint8Array,
   afterKey: number,
   end: number,
   dialect: Dialect,
   line: SampleLine,
 ): string | undefined {
+  line.timeMs = NaN
+  line.exemplar = 'none'
   let p = skipBlanks(bytes, afterKey, end)
   if (p === end) return 'a value is missing'
   let tokenEnd = wordEnd(bytes, p, end)

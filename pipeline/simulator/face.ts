@@ -1,7 +1,10 @@
 /** A face is one kind of server that the cluster shows to the outside: all of them render the same state. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Fault, FaultKind } from './faults.ts'
+import { cutText, spoilText } from './text-faults.ts'
 
-export type FaceName = 'dcgm_exporter' | 'kube_state_metrics' | 'kubernetes_api'
+export const FACE_NAMES = ['dcgm_exporter', 'kube_state_metrics', 'kubernetes_api'] as const
+export type FaceName = (typeof FACE_NAMES)[number]
 
 export type Face = {
   readonly name: FaceName
@@ -11,6 +14,11 @@ export type Face = {
   paths(): readonly string[]
   /** Answers a request. The cluster has been brought to the moment of the exchange. */
   respond(endpoint: string, exchange: Exchange): void
+  /** Faults that it sees to itself, instead of the server. */
+  readonly ownFaults?: ReadonlySet<FaultKind>
+  /** Called whenever time has passed, for faces that tell things without being asked. */
+  passTime?(timeMs: number): void
+  close?(): void
 }
 
 export type Exchange = {
@@ -18,15 +26,28 @@ export type Exchange = {
   readonly response: ServerResponse
   readonly path: string
   readonly timeMs: number
+  /** What is wrong with the endpoint just now. */
+  readonly faults: readonly Fault[]
 }
 
-/** Answers with text as a Go program does: no length, one chunk. */
-export function sendText({ response, timeMs }: Exchange, contentType: string, text: string): void {
+/** Answers with text as a Go program does: no length, one chunk for each piece. */
+export function sendText(exchange: Exchange, contentType: string, text: readonly string[]): void {
+  const { response, timeMs, faults } = exchange
+  const skewMs = faults.find(fault => fault.kind === 'clock_skew')?.skewMs ?? 0
   response.writeHead(200, {
     'Content-Type': contentType,
     'X-Content-Type-Options': 'nosniff',
-    Date: new Date(timeMs).toUTCString(),
+    Date: new Date(timeMs + skewMs).toUTCString(),
     'Transfer-Encoding': 'chunked',
   })
-  response.end(text, 'latin1')
+  const spoilt = spoilText(text, faults, timeMs)
+  const cut = faults.find(fault => fault.kind === 'truncate')
+  if (cut === undefined) {
+    for (const piece of spoilt.slice(0, -1)) response.write(piece, 'latin1')
+    response.end(spoilt.at(-1) ?? '', 'latin1')
+    return
+  }
+  for (const piece of cutText(spoilt, cut.share ?? 0.5)) response.write(piece, 'latin1')
+  // What was written goes out first; the last chunk, which would say that this was all, never comes.
+  response.write('', () => response.destroy())
 }

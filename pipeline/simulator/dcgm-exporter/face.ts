@@ -38,8 +38,8 @@ export function createDcgmExporterFace(nodes: readonly SimulatedNode[], options:
     },
     paths: () => nodes.map(node => dcgmExporterPath(node.name)),
     respond(endpoint, exchange) {
-      const text = exchange.path.endsWith('/health') ? 'KO' : rendererOf(endpoint).render(exchange.timeMs)
-      sendText(exchange, 'text/plain; charset=utf-8', text)
+      const text = exchange.path.endsWith('/health') ? 'OK' : rendererOf(endpoint).render(exchange.timeMs)
+      sendText(exchange, 'text/plain; charset=utf-8', [text])
     },
   }
 }

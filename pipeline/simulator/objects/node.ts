@@ -20,7 +20,7 @@ export function nodeObject(node: SimulatedNode): KubernetesObject {
       annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
     },
     spec: {
-      podCIDR: `10.${128 + (node.index >>> 8)}.${node.index & 255}.0/24`,
+      podCIDR: podCidr(node),
       providerID: `simulator://${node.name}`,
       taints: [{ key: 'nvidia.com/gpu', value: 'present', effect: 'NoSchedule' }],
     },
@@ -29,8 +29,8 @@ export function nodeObject(node: SimulatedNode): KubernetesObject {
         { type: 'InternalIP', address: node.address },
         { type: 'Hostname', address: node.name },
       ],
-      capacity: Object.fromEntries(resources.map(({ name, capacity }) => [name, capacity])),
-      allocatable: Object.fromEntries(resources.map(({ name, allocatable }) => [name, allocatable])),
+      capacity: Object.fromEntries(resources.map(({ name, capacity }) => [name, capacity.text])),
+      allocatable: Object.fromEntries(resources.map(({ name, allocatable }) => [name, allocatable.text])),
       conditions: nodeConditions(node),
       daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
       nodeInfo: {
@@ -46,22 +46,41 @@ export function nodeObject(node: SimulatedNode): KubernetesObject {
   }
 }
 
-type Resource = { readonly name: string; readonly capacity: string; readonly allocatable: string }
+export function podCidr({ index }: SimulatedNode): string {
+  return `10.${128 + (index >>> 8)}.${index & 255}.0/24`
+}
 
-function nodeResources(node: SimulatedNode): Resource[] {
+/** An amount as the API writes it, and the number behind it. */
+type Quantity = { readonly text: string; readonly number: number }
+type Resource = {
+  readonly name: string
+  readonly unit: 'core' | 'byte' | 'integer'
+  readonly capacity: Quantity
+  readonly allocatable: Quantity
+}
+
+export function nodeResources(node: SimulatedNode): Resource[] {
   const { cpus, memoryKiB } = node.pool
-  const same = (name: string, amount: string | number): Resource => ({
-    name,
-    capacity: String(amount),
-    allocatable: String(amount),
-  })
-  return [
-    { name: 'cpu', capacity: String(cpus), allocatable: `${cpus * 1000 - 500}m` },
-    { name: 'memory', capacity: `${memoryKiB}Ki`, allocatable: `${memoryKiB - 2_097_152}Ki` },
-    same('ephemeral-storage', '1845000000Ki'),
-    same('pods', 110),
-    ...Object.entries(gpuResourceCounts(node)).map(([name, count]) => same(name, count)),
+  const storage = kibibytes(1_845_000_000)
+  const resources: Resource[] = [
+    {
+      name: 'cpu',
+      unit: 'core',
+      capacity: { text: String(cpus), number: cpus },
+      allocatable: { text: `${cpus * 1000 - 500}m`, number: cpus - 0.5 },
+    },
+    { name: 'memory', unit: 'byte', capacity: kibibytes(memoryKiB), allocatable: kibibytes(memoryKiB - 2_097_152) },
+    { name: 'ephemeral-storage', unit: 'byte', capacity: storage, allocatable: storage },
   ]
+  for (const [name, count] of Object.entries({ pods: 110, ...gpuResourceCounts(node) })) {
+    const quantity = { text: String(count), number: count }
+    resources.push({ name, unit: 'integer', capacity: quantity, allocatable: quantity })
+  }
+  return resources
+}
+
+function kibibytes(count: number): Quantity {
+  return { text: `${count}Ki`, number: count * 1024 }
 }
 
 /** What the device plugin advertises: every replica of time-slicing counts, and MIG instances have resources of their own. */

@@ -129,10 +129,13 @@ function containerStatus(pod: Pod): Record<string, unknown> {
     restartCount: pod.restarts,
     state: containerState(pod),
     lastState: pod.lastTermination === undefined ? {} : { terminated: terminated(pod.lastTermination) },
-    ...(running && {
-      containerID: `containerd://${pod.uid.replaceAll('-', '')}${String(pod.restarts).padStart(2, '0')}`,
-    }),
+    ...(running && { containerID: containerId(pod) }),
   }
+}
+
+/** Empty while no container runs. */
+export function containerId({ uid, restarts, runningMs }: Pod): string {
+  return runningMs === undefined ? '' : `containerd://${uid.replaceAll('-', '')}${String(restarts).padStart(2, '0')}`
 }
 
 function containerState(pod: Pod): Record<string, unknown> {

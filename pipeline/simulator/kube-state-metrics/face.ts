@@ -1,0 +1,28 @@
+/** kube-state-metrics 2.x: at `/kube-state-metrics/metrics` or, if it has shards, at `/kube-state-metrics/0/metrics` and so on. */
+import type { ClusterState } from '../cluster-state.ts'
+import { sendText, type Face } from '../face.ts'
+import { createShardRenderer, type KubeStateMetricsOptions } from './render.ts'
+
+const PATH = /^\/kube-state-metrics(?:\/(\d+))?\/metrics$/
+
+/** Endpoints are called by the number of their shard. */
+export function createKubeStateMetricsFace(state: ClusterState, options: KubeStateMetricsOptions): Face {
+  const renderer = createShardRenderer(state, options)
+  return {
+    name: 'kube_state_metrics',
+    endpointOf(path) {
+      const match = PATH.exec(path)
+      if (match === null) return undefined
+      // The whole is nowhere when it is cut into shards.
+      const shard = Number(match[1] ?? (options.shards === 1 ? 0 : Infinity))
+      return shard < options.shards ? String(shard) : undefined
+    },
+    paths: () =>
+      options.shards === 1
+        ? ['/kube-state-metrics/metrics']
+        : Array.from({ length: options.shards }, (_, shard) => `/kube-state-metrics/${shard}/metrics`),
+    respond(endpoint, exchange) {
+      sendText(exchange, 'text/plain; version=0.0.4', renderer.render(Number(endpoint)))
+    },
+  }
+}

@@ -1,0 +1,125 @@
+/** The text of one kube-state-metrics, or of one shard of several. */
+import { createHash } from 'node:crypto'
+import { hasQuota, type ClusterState } from '../cluster-state.ts'
+import { hashText } from '../random.ts'
+import { renderHead, type Family } from './family.ts'
+import type { AllowList } from './label-names.ts'
+import {
+  namespaceFamilies,
+  namespaceIdentity,
+  nodeFamilies,
+  nodeIdentity,
+  quotaFamilies,
+  quotaIdentity,
+} from './node-families.ts'
+import { CRON_JOBS, DEPLOYMENTS, JOBS, REPLICA_SETS, STATEFUL_SETS, type OwnerKind } from './owner-families.ts'
+import { podFamilies, podIdentity } from './pod-families.ts'
+
+export type KubeStateMetricsOptions = {
+  /** How many there are; each has its part of the objects. */
+  readonly shards: number
+  readonly labels: AllowList
+  readonly annotations: AllowList
+}
+
+/** One kind of object: what there is of it, and which families show it. */
+type Section<T> = {
+  readonly families: readonly Family<T>[]
+  objects(state: ClusterState): Iterable<T>
+  uid(object: T): string
+  identity(object: T): string
+}
+
+export type ShardRenderer = { render(shard: number): string[] }
+
+/** The text comes in pieces, one per family: a large cluster has more of it than one string can hold. */
+export function createShardRenderer(state: ClusterState, options: KubeStateMetricsOptions): ShardRenderer {
+  const { labels, annotations } = options
+  const ordered = createOrder(options.shards)
+  const sections: ((shard: number) => string[])[] = [
+    owners(CRON_JOBS),
+    owners(DEPLOYMENTS),
+    owners(JOBS),
+    section({
+      families: namespaceFamilies(labels, annotations),
+      objects: ({ namespaces }) => namespaces,
+      uid: ({ uid }) => uid,
+      identity: namespaceIdentity,
+    }),
+    section({
+      families: nodeFamilies(labels),
+      objects: ({ nodes }) => nodes,
+      uid: ({ uid }) => uid,
+      identity: nodeIdentity,
+    }),
+    section({
+      families: podFamilies(labels, annotations),
+      objects: ({ pods }) => pods,
+      uid: ({ uid }) => uid,
+      identity: podIdentity,
+    }),
+    owners(REPLICA_SETS),
+    section({
+      families: quotaFamilies(),
+      objects: ({ projects }) => projects.filter(hasQuota),
+      uid: ({ quotaUid }) => quotaUid,
+      identity: quotaIdentity,
+    }),
+    owners(STATEFUL_SETS),
+  ]
+
+  function owners({ kind, families, identity }: OwnerKind): (shard: number) => string[] {
+    return section({
+      families,
+      objects: state => [...state.owners].filter(owner => owner.kind === kind && isBuiltIn(owner.apiVersion)),
+      uid: ({ uid }) => uid,
+      identity,
+    })
+  }
+
+  function section<T extends object>({ families, objects, uid, identity }: Section<T>): (shard: number) => string[] {
+    return shard => {
+      const shown = ordered(objects(state), uid, shard)
+      const identities = shown.map(identity)
+      return families.map(family => {
+        let text = renderHead(family)
+        for (let at = 0; at < shown.length; at++) text += family.lines(family.name, identities[at]!, shown[at]!)
+        return text
+      })
+    }
+  }
+
+  return { render: shard => sections.flatMap(render => render(shard)) }
+}
+
+/** Services of Knative are no services of Kubernetes, and kube-state-metrics knows only what Kubernetes itself has. */
+function isBuiltIn(apiVersion: string): boolean {
+  return apiVersion === 'apps/v1' || apiVersion === 'batch/v1'
+}
+
+/**
+ * The objects of a shard, in the order of a hash: kube-state-metrics keeps them in a Go map, so the order is arbitrary, but stays.
+ * Shards are told apart by the MD5 sum of the uid.
+ */
+function createOrder(shards: number) {
+  const places = new WeakMap<object, { readonly order: number; readonly shard: number }>()
+
+  function placeOf<T extends object>(object: T, uid: (object: T) => string): { order: number; shard: number } {
+    let place = places.get(object)
+    if (place === undefined) {
+      const text = uid(object)
+      const shard = shards === 1 ? 0 : createHash('md5').update(text).digest().readUInt32BE(12) % shards
+      places.set(object, (place = { order: hashText(text), shard }))
+    }
+    return place
+  }
+
+  return <T extends object>(objects: Iterable<T>, uid: (object: T) => string, shard: number): T[] => {
+    const mine: { object: T; order: number }[] = []
+    for (const object of objects) {
+      const place = placeOf(object, uid)
+      if (place.shard === shard) mine.push({ object, order: place.order })
+    }
+    return mine.toSorted((a, b) => a.order - b.order).map(({ object }) => object)
+  }
+}

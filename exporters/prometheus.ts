@@ -103,8 +103,8 @@ export const prometheus = defineExporter({
           host.counters.observe('gpucol_exporter_conflicts', () => conflicts.counts()),
           tidyLater(),
         ]
-        host.log.info(`metrics are at http://${listener.address}/metrics`)
       },
+      describe: () => `http://${listener?.address ?? address}/metrics`,
       consume(batch) {
         latest.put(batch, host.clock.monotonic())
       },

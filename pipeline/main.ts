@@ -9,13 +9,12 @@ import { components } from './commands/components.ts'
 import { printConfig } from './commands/print-config.ts'
 import { run } from './commands/run.ts'
 import { schema } from './commands/schema.ts'
-import { simulate } from './commands/simulate.ts'
 import { validate } from './commands/validate.ts'
 import { closest } from './config/closest.ts'
 import { extensions } from './extensions.ts'
 import { packageFile } from './package-files.ts'
 
-const commands: readonly Command[] = [run, validate, components, printConfig, schema, simulate]
+const commands: readonly Command[] = [run, validate, components, printConfig, schema]
 
 const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
 

@@ -32,7 +32,7 @@ async function demo(): Promise<{ args: string[]; metrics: string; own: string; h
 }
 
 function gpusIn(text: string): number {
-  return new Set(text.match(/^DCGM_FI_DEV_GPU_UTIL\{.*UUID="[^"]+"/gm)).size
+  return new Set(Array.from(text.matchAll(/^DCGM_.*[{,]UUID="([^"]+)"/gm), ([, uuid]) => uuid)).size
 }
 
 describe('the demo', function () {
@@ -109,7 +109,7 @@ scrape_configs:
       ['', ''],
     )
     const count = await eventually(
-      () => query(api, 'count(DCGM_FI_DEV_GPU_UTIL)'),
+      () => query(api, 'count(count by (UUID) ({__name__=~"DCGM_.*"}))'),
       value => value === '32',
     )
     assert.equal(count, '32')

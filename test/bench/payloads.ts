@@ -1,0 +1,105 @@
+/** Payloads as exporters write them, many and with changing values, for benchmarks. */
+
+const FIELDS = [
+  'SM_CLOCK',
+  'MEM_CLOCK',
+  'MEMORY_TEMP',
+  'GPU_TEMP',
+  'POWER_USAGE',
+  'TOTAL_ENERGY_CONSUMPTION',
+  'PCIE_REPLAY_COUNTER',
+  'GPU_UTIL',
+  'MEM_COPY_UTIL',
+  'ENC_UTIL',
+  'DEC_UTIL',
+  'XID_ERRORS',
+  'FB_FREE',
+  'FB_USED',
+  'FB_RESERVED',
+  'NVLINK_BANDWIDTH_TOTAL',
+  'VGPU_LICENSE_STATUS',
+  'UNCORRECTABLE_REMAPPED_ROWS',
+  'CORRECTABLE_REMAPPED_ROWS',
+  'ROW_REMAP_FAILURE',
+  'GR_ENGINE_ACTIVE',
+  'PIPE_TENSOR_ACTIVE',
+  'DRAM_ACTIVE',
+  'PCIE_TX_BYTES',
+  'PCIE_RX_BYTES',
+]
+
+export const DCGM_SERIES = 8 * FIELDS.length
+
+/** One scrape of a node with eight GPUs, most of them with a pod: 200 series, 330 bytes each. */
+export function dcgmPayload(node: number, scrape: number): Buffer {
+  const random = createRandom(node * 7919 + scrape * 104_729 + 1)
+  const blocks = Array.from({ length: 8 }, (_, gpu) => {
+    const id = `${node}-${gpu}`.padStart(12, '0')
+    const pod =
+      (node + gpu) % 10 === 0
+        ? ''
+        : `,container="main",namespace="team-${node % 40}",pod="train-${node % 97}-worker-${gpu}"`
+    return `{gpu="${gpu}",UUID="GPU-8f3a2b1c-77aa-4c3d-9e21-${id}",pci_bus_id="00000000:0${gpu}:00.0",device="nvidia${gpu}",modelName="NVIDIA H100 80GB HBM3",Hostname="gpu-node-${String(node).padStart(5, '0')}.cluster.local",DCGM_FI_DRIVER_VERSION="550.90.07"${pod}}`
+  })
+  let text = ''
+  for (const [index, field] of FIELDS.entries()) {
+    const name = index < 20 ? `DCGM_FI_DEV_${field}` : `DCGM_FI_PROF_${field}`
+    text += `# HELP ${name} What ${field.toLowerCase()} says of the device (in its unit).\n# TYPE ${name} gauge\n`
+    for (const block of blocks) text += `${name}${block} ${value(index, random)}\n`
+  }
+  return Buffer.from(text)
+}
+
+/** As dcgm-exporter prints them: whole numbers as they are, others with six decimals. */
+function value(field: number, random: () => number): string {
+  if (field === 4 || (field >= 20 && field < 23)) return (random() * (field === 4 ? 700 : 1)).toFixed(6)
+  if (field === 5) return String(Math.floor(random() * 1e12))
+  if (field > 22) return String(Math.floor(random() * 1e10))
+  return String(Math.floor(random() * (field < 2 ? 2600 : field > 11 && field < 15 ? 80_000 : 100)))
+}
+
+const KSM_FAMILIES = [
+  'kube_pod_status_ready',
+  'kube_pod_status_scheduled',
+  'kube_pod_created',
+  'kube_pod_start_time',
+  'kube_pod_completion_time',
+  'kube_pod_restart_policy',
+  'kube_pod_owner',
+  'kube_pod_info',
+]
+export const KSM_FAMILY_COUNT = KSM_FAMILIES.length
+
+/** One scrape of kube-state-metrics, whose objects come in another order every time. */
+export function kubeStatePayload(pods: number, scrape: number): Buffer {
+  const random = createRandom(scrape + 1)
+  let text = ''
+  for (const [index, family] of KSM_FAMILIES.entries()) {
+    text += `# HELP ${family} What ${family} says of a pod.\n# TYPE ${family} gauge\n`
+    for (const pod of shuffled(pods, random)) {
+      const more = index > 4 ? `,node="gpu-node-${pod % 500}",kind_${index}="${family}"` : ''
+      const id = String(pod).padStart(12, '0')
+      text += `${family}{namespace="team-${pod % 40}",pod="train-${pod}-worker-0",uid="7d5f0c1e-52c1-4b8e-9d3a-${id}"${more}} ${Math.floor(random() * 100)}\n`
+    }
+  }
+  return Buffer.from(text)
+}
+
+function shuffled(count: number, random: () => number): Uint32Array {
+  const numbers = Uint32Array.from({ length: count }, (_, i) => i)
+  for (let i = count - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1))
+    const swapped = numbers[i]!
+    numbers[i] = numbers[j]!
+    numbers[j] = swapped
+  }
+  return numbers
+}
+
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}

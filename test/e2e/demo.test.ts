@@ -109,7 +109,7 @@ scrape_configs:
       ['', ''],
     )
     const count = await eventually(
-      () => query(api, 'count(count by (UUID) ({__name__=~"DCGM_.*"}))'),
+      () => query(api, 'count(count by (UUID) ({__name__=~"DCGM_.*",UUID!=""}))'),
       value => value === '32',
     )
     assert.equal(count, '32')

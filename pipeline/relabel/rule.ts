@@ -95,11 +95,10 @@ export function checkRelabelRules(rules: readonly RelabelRule[]): Problem[] {
 
 function checkRule(given: RelabelRule): Problem[] {
   const rule = completeRule(given)
-  const { action } = rule
-  if (!RELABEL_ACTIONS.some(known => known === action)) {
-    return [{ path: ['action'], message: `unknown action "${given.action}"; there are ${RELABEL_ACTIONS.join(', ')}` }]
-  }
-  return [...regexProblems(rule), ...missing(rule), ...surplus(rule)]
+  const isKnown = RELABEL_ACTIONS.some(known => known === rule.action)
+  if (isKnown) return [...regexProblems(rule), ...missing(rule), ...surplus(rule)]
+  const message = `unknown action "${given.action}"; there are ${RELABEL_ACTIONS.join(', ')}`
+  return [{ path: ['action'], message }, ...regexProblems(rule)]
 }
 
 function regexProblems({ regex }: CompleteRule): Problem[] {

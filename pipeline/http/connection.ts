@@ -65,6 +65,12 @@ export class Connection {
     this.#socket.write(text, 'latin1')
   }
 
+  /** Breaks off the request that is under way, if there is one. */
+  abort(error: Error): void {
+    if (this.#exchange === undefined) this.close()
+    else this.#exchange.fail(error)
+  }
+
   close(): void {
     this.#exchange = undefined
     this.#parser = undefined

@@ -9,6 +9,12 @@ export function timedOut(afterMs: number): Error {
   return new Error(`timed out after ${afterMs < 1000 ? `${afterMs}ms` : `${afterMs / 1000}s`}`)
 }
 
+export function closed(): Error {
+  return new Error(CLOSED)
+}
+
+const CLOSED = 'broken off: connections are being closed'
+
 export function inUse(address: string, cause?: unknown): Error {
   return failure(`${address} is in use by another process`, cause)
 }
@@ -31,6 +37,8 @@ const REASONS: Readonly<Record<string, (at: Place) => string>> = {
   EPIPE: at => `connection reset by ${at.address}`,
   UND_ERR_SOCKET: at => `${at.address} closed the connection before its answer was complete`,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: at => `${at.address} closed the connection before its answer was complete`,
+  UND_ERR_DESTROYED: () => CLOSED,
+  UND_ERR_CLOSED: () => CLOSED,
   UND_ERR_HEADERS_OVERFLOW: () => headersTooLarge(),
   UND_ERR_CONNECT_TIMEOUT: at => `no connection to ${at.address}: timed out`,
   ETIMEDOUT: at => `no connection to ${at.address}: timed out`,

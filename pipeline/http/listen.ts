@@ -28,6 +28,8 @@ export async function listen(
   let closing: Promise<void> | undefined
 
   server.on('request', (request, response) => {
+    // Of a handler that goes on writing after the end.
+    response.on('error', () => {})
     // After `close`, a connection ends with the response it was busy with.
     response.on('close', () => {
       if (closing !== undefined) server.closeIdleConnections()

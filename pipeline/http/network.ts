@@ -6,7 +6,7 @@ import { createSocketReader, type SocketReaderOptions } from './socket-reader.ts
 import type { UndiciClient } from './undici-client.ts'
 import { parseDestination, type Destination } from './url.ts'
 
-/** `close` breaks off what is under way and closes all connections, not the listeners. */
+/** `close` fails the requests that are under way and closes all connections, not the listeners. */
 export type SystemNetwork = Network & { close(): Promise<void> }
 
 export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): SystemNetwork {

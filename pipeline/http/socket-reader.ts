@@ -7,6 +7,7 @@
  */
 import { Connection, type ConnectionOwner } from './connection.ts'
 import type { Exchange } from './exchange.ts'
+import { closed } from './failure.ts'
 import { IdlePool } from './idle-pool.ts'
 import { renderRequest } from './request-head.ts'
 import type { Destination } from './url.ts'
@@ -21,7 +22,7 @@ export type SocketReaderOptions = {
 export type SocketReader = {
   /** Sends a GET or HEAD without a body. Throws if it has headers that cannot be sent. */
   send(exchange: Exchange, destination: Destination): void
-  /** Closes all connections. */
+  /** Closes all connections; requests under way fail. */
   close(): void
 }
 
@@ -59,7 +60,7 @@ export function createSocketReader(options: SocketReaderOptions = {}): SocketRea
       connection.send(exchange, text)
     },
     close() {
-      for (const connection of open) connection.close()
+      for (const connection of open) connection.abort(closed())
     },
   }
 }

@@ -96,6 +96,15 @@ describe('listen', () => {
     assert.equal((await recordResponse(network, { url: `http://${address}/` })).body, 'fine')
   })
 
+  it('survives a handler that goes on writing after the end', async () => {
+    let written: Promise<unknown> | undefined
+    const { address } = await listen((_, response) => {
+      written = new Promise(resolve => response.end('fine', () => resolve(response.write('more'))))
+    })
+    assert.equal((await recordResponse(network, { url: `http://${address}/` })).body, 'fine')
+    await written
+  })
+
   it('survives clients that speak nonsense', async () => {
     const { address } = await listen((_, response) => response.end('fine'))
     const socket = connect(Number(address.split(':')[1]), '127.0.0.1')

@@ -440,6 +440,16 @@ describe('socket reader', () => {
       assert.equal(server.requests.length, 1)
     })
 
+    it('when the network is closed', async () => {
+      const server = await serve(socket => {
+        socket.write('HTTP/1.1 200 OK\r\n')
+        void network.close()
+      })
+      const response = await recordResponse(network, { url: server.url })
+      assert.equal(response.error, 'broken off: connections are being closed')
+      await server.openAtMost(0)
+    })
+
     it('when the handler throws, for that request only', async () => {
       const server = await serve(socket => socket.write(OK))
       for (const where of ['head', 'chunk', 'end'] as const) {

@@ -214,6 +214,12 @@ describe('requests with TLS, proxies and bodies', () => {
     assert.deepEqual(events, ['head', 'chunk'])
   })
 
+  it('ends when the network is closed', async () => {
+    const address = await serveTls(localhost, () => void network.close())
+    const response = await recordResponse(network, { url: `https://${address}/`, tls: { ca: authority.cert } })
+    assert.equal(response.error, 'broken off: connections are being closed')
+  })
+
   it('refuses endless headers', async () => {
     const raw = await startRawServer(socket =>
       socket.write(`HTTP/1.1 200 OK\r\n${`X: ${'y'.repeat(100)}\r\n`.repeat(2000)}`),

@@ -95,7 +95,9 @@ function parseArguments(command: Command, argv: readonly string[]): CommandArgum
     if (token.kind !== 'option') continue
     const option = options[token.name]
     if (option === undefined) throw new UsageError(`unknown option ${token.rawName}${meant(token.name, options)}`)
-    if (option.type === 'string' && token.value === undefined) throw new UsageError(`${token.rawName} needs a value`)
+    const isSwallowed = !token.inlineValue && token.value?.startsWith('--')
+    if (option.type === 'string' && (token.value === undefined || isSwallowed))
+      throw new UsageError(`${token.rawName} needs a value`)
     if (option.type === 'boolean' && token.value !== undefined) throw new UsageError(`${token.rawName} takes no value`)
   }
   return { values, positionals }

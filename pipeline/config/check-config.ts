@@ -24,7 +24,8 @@ export type CheckedConfig = {
 export function checkConfig(root: YamlMap, registries: Registries, order: (source: Source) => number): CheckedConfig {
   const findings: Finding[] = []
   const report = (finding: Finding) => void findings.push(finding)
-  checkTopLevel(root, report)
+  checkKeys(root, report)
+  checkParts(root, report)
   const sections: Sections = {
     receivers: loadSection('receivers', root.entries, registries, report),
     processors: loadSection('processors', root.entries, registries, report),
@@ -45,7 +46,7 @@ export function checkConfig(root: YamlMap, registries: Registries, order: (sourc
   return { sections, usage, service, findings }
 }
 
-function checkTopLevel(root: YamlMap, report: (finding: Finding) => void): void {
+function checkKeys(root: YamlMap, report: (finding: Finding) => void): void {
   const known = [...SECTIONS, 'service']
   for (const [key, { keyPlace }] of root.entries) {
     if (known.includes(key)) continue
@@ -53,12 +54,19 @@ function checkTopLevel(root: YamlMap, report: (finding: Finding) => void): void 
     const list = suggestion === undefined ? `; a config has ${known.join(', ')}` : ''
     report({ place: keyPlace, message: `unknown key \`${key}\`${list}`, suggestion })
   }
-  const { source, start } = root.place
-  if (!root.entries.has('service'))
-    report({ place: { source, start, end: start }, message: '`service` is missing: it says which pipelines run' })
 }
 
-/** Stands in for a section that is missing, which is reported once and not again for each of its parts. */
+function checkParts(root: YamlMap, report: (finding: Finding) => void): void {
+  const { source, start } = root.place
+  const service = root.entries.get('service')
+  const isEmpty = service?.value.kind === 'scalar' && service.value.value === null
+  const isWithout = isEmpty || (service?.value.kind === 'map' && !service.value.entries.has('pipelines'))
+  if (service === undefined)
+    report({ place: { source, start, end: start }, message: '`service` is missing: it says which pipelines run' })
+  else if (isWithout) report({ place: service.keyPlace, message: '`pipelines` is missing in `service`' })
+}
+
+/** Stands in for a section that is missing. */
 function nothingIn({ place }: YamlMap): YamlEntry {
-  return { keyPlace: place, value: { kind: 'hole', place } }
+  return { keyPlace: place, value: { kind: 'scalar', place, value: null, spelling: '' } }
 }

@@ -24,7 +24,7 @@ export function checkListeners(
 ): void {
   const listeners = [
     ...listenersOf(sections, usage),
-    ...listenerAt('own metrics', ownMetrics.address, ownMetrics.place),
+    ...listenerAt('`service.telemetry.metrics.address`', ownMetrics.address, ownMetrics.place),
   ]
   const rank = ({ place }: Listener): readonly [number, number] =>
     place === undefined ? [-1, 0] : [order(place.source), place.start]
@@ -32,7 +32,7 @@ export function checkListeners(
   for (const [index, later] of listeners.entries()) {
     const earlier = listeners.slice(0, index).find(other => clashes(other.endpoint, later.endpoint))
     if (earlier === undefined || later.place === undefined) continue
-    const message = `${later.owner} cannot listen on ${later.address}: ${earlier.owner} has ${earlier.address}${where(earlier)}`
+    const message = `${later.owner} cannot listen on ${later.address}, taken by ${earlier.owner}${details(earlier)}`
     report({ place: later.place, message })
   }
 }
@@ -58,7 +58,8 @@ function listenerAt(owner: string, address: string, place: Place | undefined): L
   }
 }
 
-function where({ place }: Listener): string {
-  if (place === undefined) return ' by default'
-  return place.source.hasLines ? ` (line ${lineAndColumn(place.source, place.start).line})` : ` (${place.source.name})`
+function details({ address, place }: Listener): string {
+  if (place === undefined) return ` (${address} by default)`
+  const { source, start } = place
+  return ` (${address}, ${source.hasLines ? `line ${lineAndColumn(source, start).line}` : source.name})`
 }

@@ -70,7 +70,7 @@ export function checkPipelines(
         message: `pipeline \`${key}\`: gpucol has pipelines for metrics only, not for ${id.type}`,
       })
     }
-    if (typeof pipeline !== 'object' || pipeline === null) return undefined
+    if (typeof pipeline !== 'object' || pipeline === null || Array.isArray(pipeline)) return undefined
     const lists = pipeline as Record<'receivers' | 'processors' | 'exporters', unknown>
     for (const section of ['receivers', 'exporters'] as const) {
       const list = lists[section]
@@ -90,7 +90,6 @@ export function checkPipelines(
   const service = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   const pipelines = new Map<string, PipelineConfig>()
   const given = service['pipelines']
-  const isHole = nodeAt(entry, [])?.kind === 'hole' || nodeAt(entry, ['pipelines'])?.kind === 'hole'
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) {
     for (const [key, pipeline] of Object.entries(given)) {
       const checked = checkPipeline(key, pipeline)
@@ -98,8 +97,6 @@ export function checkPipelines(
     }
     if (Object.keys(given).length === 0)
       report({ place: placeOfValue(entry, ['pipelines']), message: '`service.pipelines` has no pipelines' })
-  } else if (given === undefined && !isHole) {
-    report({ place: placeOfKey(entry, []), message: '`pipelines` is missing in `service`' })
   }
   const extensions = idsIn(service['extensions'], 'extensions', ['extensions'])
   return { pipelines, extensions, used }

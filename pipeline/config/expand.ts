@@ -124,7 +124,7 @@ export function createExpander(schemes: ReadonlyMap<string, Scheme>, report: (fi
     const retrieved = scheme.retrieve(name, place)
     if ('text' in retrieved) return follow(retrieved, place, scope, fail)
     if (retrieved.isUnset && fallback !== undefined) return { isDefault: true, template: fallback }
-    return fail(isBare ? `${retrieved.problem}, or write \`$\${${name}}\` for a capture` : retrieved.problem)
+    return fail(isBare ? `${retrieved.problem}; a capture is written \`$\${${name}}\`` : retrieved.problem)
   }
 
   function follow(

@@ -82,7 +82,7 @@ export const tls = {
       description: 'Accept any certificate. Whoever is in between can then read and change everything.',
     },
   },
-  dependentRequired: { cert_file: ['key_file'], key_file: ['cert_file'] },
+  dependencies: { cert_file: ['key_file'], key_file: ['cert_file'] },
   additionalProperties: false,
   description: 'TLS towards the server.',
 } as const

@@ -7,4 +7,6 @@ export type Finding = {
   readonly message: string
   readonly suggestion?: string | undefined
   readonly severity?: 'error' | 'warning'
+  /** It is about the YAML itself: what the tree says about that file may not be all that is in it. */
+  readonly isAboutYaml?: true
 }

@@ -85,14 +85,14 @@ export type LoadOptions = {
 /** Throws a `ConfigError` that holds all problems, if one of them is an error. */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { registries } = options
-  const { root, roots, findings: reading, broken } = resolveConfig(options)
+  const { root, roots, findings: reading } = resolveConfig(options)
   const schema = configSchema(registries)
-  if (root === undefined) throw new ConfigError(problemsFrom(reading, findSecrets(roots, schema, broken)))
+  if (root === undefined) throw new ConfigError(problemsFrom(reading, findSecrets(roots, schema, reading)))
 
   const sources = [...new Set(roots.map(({ place }) => place.source))]
   const order = (source: Source) => (sources.includes(source) ? sources.indexOf(source) : sources.length)
   const { sections, usage, service, findings } = checkConfig(root, registries, order)
-  const problems = problemsFrom([...reading, ...findings], findSecrets([...roots, root], schema, broken))
+  const problems = problemsFrom([...reading, ...findings], findSecrets([...roots, root], schema, reading))
   if (problems.some(({ severity }) => severity === 'error')) throw new ConfigError(problems)
   const { storage, telemetry } = service
   deepFreeze(telemetry)

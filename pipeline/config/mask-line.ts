@@ -20,9 +20,15 @@ export function maskUrls(text: string): string {
   return text.replace(URL_PASSWORD, REDACTED)
 }
 
-export function maskLine(source: Source, line: number, secret: readonly Range[]): MaskedLine {
+/** Masks what is in the ranges, and all texts wherever they stand. */
+export function maskLine(source: Source, line: number, ranges: readonly Range[], texts: Iterable<string>): MaskedLine {
   const { start, end } = lineBounds(source, line)
-  const hidden = [...secret, ...urlPasswords(source.text.slice(start, end), start)]
+  const whole = source.text.slice(start, end)
+  const hidden = [
+    ...ranges,
+    ...urlPasswords(whole, start),
+    ...[...texts].flatMap(text => occurrences(whole, text, start)),
+  ]
     .map(range => ({ start: Math.max(start, range.start), end: Math.min(end, range.end) }))
     .filter(range => range.start < range.end)
     .sort((a, b) => a.start - b.start)
@@ -47,6 +53,13 @@ export function maskLine(source: Source, line: number, secret: readonly Range[])
       return isHidden ? column : column + offset - from
     },
   }
+}
+
+function occurrences(line: string, text: string, start: number): Range[] {
+  const found: Range[] = []
+  for (let at = line.indexOf(text); at >= 0; at = line.indexOf(text, at + text.length))
+    found.push({ start: start + at, end: start + at + text.length })
+  return found
 }
 
 function urlPasswords(line: string, start: number): Range[] {

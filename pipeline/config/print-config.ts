@@ -17,10 +17,10 @@ import type { YamlMap } from './yaml-source.ts'
 /** Throws a `ConfigError` for what prevents merging and expansion. Other mistakes are printed like everything else. */
 export function printConfig(options: LoadOptions & { readonly withDefaults: boolean }): string {
   const { registries, withDefaults } = options
-  const { root, roots, findings, broken } = resolveConfig(options)
+  const { root, roots, findings } = resolveConfig(options)
   const schema = configSchema(registries)
   if (root === undefined || findings.length > 0)
-    throw new ConfigError(problemsFrom(findings, findSecrets(roots, schema, broken)))
+    throw new ConfigError(problemsFrom(findings, findSecrets(roots, schema, findings)))
   const config = plainValue(root, [schema])
   if (withDefaults) addDefaults(config as Record<string, unknown>, root, registries)
   return stringify(redact(config, { schemas: [schema], isSecret: false }), { ...YAML_OPTIONS, lineWidth: 0 })

@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts'
 import { mergeNodes } from './merge.ts'
 import { environmentScheme, fileScheme } from './schemes.ts'
 import { readSetOption } from './set-option.ts'
-import { createSource, startOf, type Source } from './source.ts'
+import { createSource, startOf } from './source.ts'
 import { readYaml, type YamlMap, type YamlNode } from './yaml-source.ts'
 
 export type ResolveOptions = {
@@ -22,14 +22,11 @@ export type ResolvedConfig = {
   /** The config; missing if one of the files could not be read. */
   readonly root: YamlMap | undefined
   readonly findings: readonly Finding[]
-  /** Those that are no YAML: nobody knows what a line in them means. */
-  readonly broken: ReadonlySet<Source>
 }
 
 export function resolveConfig({ files, set, env, readFile = readFileFromDisk }: ResolveOptions): ResolvedConfig {
   const findings: Finding[] = []
   const report = (finding: Finding) => void findings.push(finding)
-  const broken = new Set<Source>()
   const roots: YamlNode[] = []
   const maps: YamlMap[] = []
   for (const name of files) {
@@ -39,14 +36,12 @@ export function resolveConfig({ files, set, env, readFile = readFileFromDisk }: 
       report({ place: startOf(createSource(name, '', { path, hasLines: false })), message: file.problem })
       continue
     }
-    const source = createSource(name, file.text, { path })
-    const document = readYaml(source)
+    const document = readYaml(createSource(name, file.text, { path }))
     findings.push(...document.findings)
     roots.push(document.root)
-    if (document.broken) broken.add(source)
-    else maps.push(...rootMap(document.root, report))
+    if (!document.broken) maps.push(...rootMap(document.root, report))
   }
-  if (maps.length < files.length) return { roots, root: undefined, findings, broken }
+  if (maps.length < files.length) return { roots, root: undefined, findings }
 
   const schemes = new Map([
     ['env', environmentScheme(env)],
@@ -59,10 +54,9 @@ export function resolveConfig({ files, set, env, readFile = readFileFromDisk }: 
   for (const option of set) {
     const setOption = readSetOption(option, root, expandWhole)
     findings.push(...setOption.findings)
-    if (setOption.tree === undefined) broken.add(setOption.source)
-    else root = mergeNodes(root, setOption.tree, expandWhole)
+    if (setOption.tree !== undefined) root = mergeNodes(root, setOption.tree, expandWhole)
   }
-  return { roots, root: expandAll(root) as YamlMap, findings, broken }
+  return { roots, root: expandAll(root) as YamlMap, findings }
 }
 
 /** An empty file is an empty map. */

@@ -67,7 +67,7 @@ export function wordsFor(error: ErrorObject, subject: string, isSecret: boolean)
       const what = isSecret ? 'one entry' : found((data as unknown[])[later])
       return { message: `\`${subject}\` has ${what} twice`, below: [later] }
     }
-    case 'dependentRequired':
+    case 'dependencies':
       return {
         message: `\`${String(params['property'])}\` needs \`${String(params['missingProperty'])}\` beside it`,
         below: [String(params['property'])],

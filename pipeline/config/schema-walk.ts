@@ -78,8 +78,14 @@ export function allowsType(types: ReadonlySet<string>, type: string): boolean {
   return types.has(type) || (type === 'integer' && types.has('number'))
 }
 
+/** Itself, or all that it holds. */
 export function isSecret(schemas: readonly Schema[]): boolean {
-  return withBranches(schemas).some(schema => schema.secret === true)
+  return withBranches(schemas).some(
+    ({ secret, additionalProperties, items }) =>
+      secret === true ||
+      (typeof additionalProperties === 'object' && additionalProperties.secret === true) ||
+      items?.secret === true,
+  )
 }
 
 export function hasFormat(schemas: readonly Schema[], format: string): boolean {

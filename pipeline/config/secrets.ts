@@ -1,5 +1,6 @@
 /** Knows which parts of a config must never be shown, and masks them in lines and messages. */
 import { closest } from './closest.ts'
+import type { Finding } from './finding.ts'
 import { isSecret, schemasBelow, withBranches, type Schema } from './schema-walk.ts'
 import { maskLine, maskUrls, REDACTED, type MaskedLine, type Range } from './mask-line.ts'
 import { guessSecrets } from './secret-guess.ts'
@@ -15,10 +16,11 @@ export type Secrets = {
 const MIN_SECRET_LENGTH = 4
 
 /**
- * `trees` are all that was understood of the config, before and after expansion. In `broken` sources nobody knows what a line
- * means, so there the names of keys decide.
+ * `trees` are all that was understood of the config, before and after expansion. Where the YAML itself has mistakes, what a line
+ * means is not sure, so there the names of keys decide.
  */
-export function findSecrets(trees: readonly YamlNode[], schema: Schema, broken: ReadonlySet<Source>): Secrets {
+export function findSecrets(trees: readonly YamlNode[], schema: Schema, findings: readonly Finding[]): Secrets {
+  const doubtful = new Set(findings.filter(({ isAboutYaml }) => isAboutYaml).map(({ place }) => place.source))
   const ranges = new Map<Source, Range[]>()
   const texts = new Set<string>()
   const isSecretKey = secretKeys(schema)
@@ -30,12 +32,13 @@ export function findSecrets(trees: readonly YamlNode[], schema: Schema, broken: 
     else if (node.kind === 'scalar' && secrecy.isSecret) {
       remember(String(node.value))
       remember(node.asText?.() ?? '')
-      if (!isPlainReference(node.place)) mark(node.place)
+      const { source, start, end } = node.place
+      if (!isReference(source.text.slice(start, end).replace(/^(['"])(.*)\1$/s, '$2'))) mark(node.place)
     }
   }
 
   function remember(text: string): void {
-    if (text.length >= MIN_SECRET_LENGTH) texts.add(text)
+    if (text.length >= MIN_SECRET_LENGTH && !isReference(text)) texts.add(text)
   }
 
   function mark({ source, start, end }: Place): void {
@@ -48,8 +51,8 @@ export function findSecrets(trees: readonly YamlNode[], schema: Schema, broken: 
 
   return {
     maskLine(source, line) {
-      const guessed = broken.has(source) ? guessSecrets(source, line, isSecretKey) : []
-      return maskLine(source, line, [...(ranges.get(source) ?? []), ...guessed])
+      const guessed = doubtful.has(source) ? guessSecrets(source, line, isSecretKey) : []
+      return maskLine(source, line, [...(ranges.get(source) ?? []), ...guessed], texts)
     },
     maskMessage(message) {
       let masked = message
@@ -99,9 +102,8 @@ function hasSecret(schemas: readonly Schema[]): boolean {
 }
 
 /** `${env:KEY}` is not the secret, but a default in it might be. */
-function isPlainReference({ source, start, end }: Place): boolean {
-  const written = source.text.slice(start, end)
-  return /^(["']?)\$\{[^{}]*\}\1$/.test(written) && !written.includes(':-')
+function isReference(text: string): boolean {
+  return /^\$\{[^{}]*\}$/.test(text) && !text.includes(':-')
 }
 
 /** Names of keys that hold secrets, somewhere in the config, directly or below them. */

@@ -1,10 +1,9 @@
 /** `--set a.b=c`: one value, given on the command line. */
 import type { Finding } from './finding.ts'
-import { createSource, type Place, type Source } from './source.ts'
+import { createSource, type Place } from './source.ts'
 import { readYaml, relocate, type YamlMap, type YamlNode } from './yaml-source.ts'
 
 export type SetOption = {
-  readonly source: Source
   /** Maps down to the value, to be merged over the config; undefined if there are findings. */
   readonly tree: YamlMap | undefined
   readonly findings: readonly Finding[]
@@ -17,7 +16,7 @@ export function readSetOption(option: string, config: YamlNode, lookInto: (node:
   const key = equals < 0 ? option : option.slice(0, equals)
   const source = createSource(prefix + key, prefix + option, { hasLines: false })
   const whole: Place = { source, start: prefix.length, end: prefix.length + key.length }
-  const fail = (message: string): SetOption => ({ source, tree: undefined, findings: [{ place: whole, message }] })
+  const fail = (message: string): SetOption => ({ tree: undefined, findings: [{ place: whole, message }] })
   if (equals < 0) return fail('a value is missing; write key=value')
 
   const segments = splitKey(key, config, lookInto)
@@ -27,12 +26,12 @@ export function readSetOption(option: string, config: YamlNode, lookInto: (node:
   const move = ({ start, end }: Place): Place => ({ source, start: valueStart + start, end: valueStart + end })
   const { root, findings } = readYaml(createSource('', option.slice(equals + 1)))
   if (findings.length > 0)
-    return { source, tree: undefined, findings: findings.map(finding => ({ ...finding, place: move(finding.place) })) }
+    return { tree: undefined, findings: findings.map(finding => ({ ...finding, place: move(finding.place) })) }
 
   let tree = relocate(root, move)
   for (const segment of segments.toReversed())
     tree = { kind: 'map', place: tree.place, entries: new Map([[segment, { keyPlace: whole, value: tree }]]) }
-  return { source, tree: tree as YamlMap, findings: [] }
+  return { tree: tree as YamlMap, findings: [] }
 }
 
 /**

@@ -76,7 +76,7 @@ function createReader(source: Source) {
   }
 
   function report(place: Place, message: string): YamlHole {
-    findings.push({ place, message })
+    findings.push({ place, message, isAboutYaml: true })
     return { kind: 'hole', place }
   }
 

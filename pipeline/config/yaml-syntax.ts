@@ -30,7 +30,11 @@ export function syntaxFindings(source: Source, document: Document): Finding[] {
     // One mistake makes the library stumble several times in a row.
     const touched = [lineAndColumn(source, error.pos[0]).line, lineAndColumn(source, start).line]
     if (!touched.some(line => lines.has(line)))
-      findings.push({ place: { source, start, end: start + 1 }, message: messageFor(error, source.text, start) })
+      findings.push({
+        place: { source, start, end: start + 1 },
+        message: messageFor(error, source.text, start),
+        isAboutYaml: true,
+      })
     for (const line of touched) lines.add(line)
   }
   return findings

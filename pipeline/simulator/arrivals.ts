@@ -18,7 +18,7 @@ const WANTED_LOAD = 0.97
 const WARM_LOADS: readonly (readonly [Sharing, load: number])[] = [
   ['time_slicing', 0.6],
   ['mig', 0.5],
-  ['whole', 0.9],
+  ['whole', 0.85],
 ]
 /** So many that found no room, or were of another kind, one after the other, are enough. */
 const WARM_FAILURES = 200

@@ -1,145 +1,25 @@
 /** A GPU cluster without GPUs, inside the process: for demonstrations, tests and benchmarks of real pipelines. */
-import { defineExtension, type ConfigSchema, type Problem } from '../component.ts'
-import { duration, endpoint as endpointField, parseDuration, parseEndpoint } from '../config/fields.ts'
+import { defineExtension } from '../component.ts'
 import { dcgmExporterPath } from './dcgm-exporter/face.ts'
-import { GENERATIONS } from './dcgm-exporter/generations.ts'
-import { FACE_NAMES } from './face.ts'
-import { FAULT_KINDS, type Fault } from './faults.ts'
-import { nodeEndpoint } from './node-listeners.ts'
-import { startSimulation, type Simulation, type SimulationOptions } from './simulation.ts'
-
-const allowList = {
-  type: 'object',
-  additionalProperties: { type: 'array', items: { type: 'string' } },
-} as const
-
-const fault = {
-  type: 'object',
-  properties: {
-    kind: { enum: FAULT_KINDS, description: 'What goes wrong.' },
-    face: { enum: FACE_NAMES, default: 'dcgm_exporter', description: 'With which servers.' },
-    endpoints: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'With which of them, if not all: nodes for dcgm_exporter, numbers of shards for kube_state_metrics.',
-    },
-    from: duration('When it begins, since the start of the simulator.', '0s'),
-    for: duration('How long it lasts; for good if this is missing.'),
-    every: duration('From one beginning to the next, if it comes again.'),
-    delay: duration('`slow`: how late answers are.', '1s'),
-    status: { type: 'integer', minimum: 400, maximum: 599, default: 500, description: '`error`: with which status.' },
-    share: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'Which part of the lines is hit (0.05), or, for `truncate`, how much of the text is left (0.5).',
-    },
-    skew_seconds: {
-      type: 'number',
-      default: 300,
-      description: '`clock_skew`: how far the clock of the server is ahead; negative if it is behind.',
-    },
-  },
-  required: ['kind'],
-  additionalProperties: false,
-} as const
-
-/** Ports of single nodes are practical for a few, and a waste for thousands. */
-const MOST_NODE_PORTS = 16
-
-const config = {
-  type: 'object',
-  properties: {
-    nodes: { type: 'integer', minimum: 1, maximum: 25_000, default: 4, description: 'How many nodes the cluster has.' },
-    gpus_per_node: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 16,
-      default: 8,
-      description: 'How many GPUs each node has.',
-    },
-    seed: { type: 'integer', minimum: 0, default: 1, description: 'The same seed gives the same cluster.' },
-    endpoint: endpointField(
-      'Address of all servers of the cluster: /nodes/NODE/metrics is the dcgm-exporter of a node (node-0, node-1 and so on), /kube-state-metrics/metrics is kube-state-metrics (/kube-state-metrics/0/metrics and so on if it has shards), /api and /apis are the Kubernetes API.',
-      '127.0.0.1:19400',
-    ),
-    node_ports: {
-      type: 'boolean',
-      description: `Give each dcgm-exporter a port of its own too, at /metrics: the first node the port after \`endpoint\`, and so on. Default: up to ${MOST_NODE_PORTS} nodes.`,
-    },
-    generation: {
-      enum: [...GENERATIONS, 'mixed'],
-      default: '4.8',
-      description: 'Whose text the dcgm-exporters speak: that of one version, or each node that of another.',
-    },
-    collect_interval: duration('How often DCGM takes a sample; between two, readings repeat.', '10s'),
-    start: {
-      type: 'string',
-      description:
-        'What the clock of the cluster shows at first, as 2026-01-31T08:00:00Z. Default: the time of the machine.',
-    },
-    speed: {
-      type: 'number',
-      minimum: 0,
-      maximum: 10_000,
-      default: 1,
-      description: 'Seconds of the cluster in one second; 0 lets its clock stand.',
-    },
-    kube_state_metrics: {
-      type: 'object',
-      default: {},
-      description: 'kube-state-metrics.',
-      properties: {
-        shards: { type: 'integer', minimum: 1, maximum: 64, default: 1, description: 'How many there are.' },
-        labels: {
-          ...allowList,
-          default: { pods: ['*'], nodes: ['*'], namespaces: ['*'] },
-          description: 'Labels of objects to show, by resource; * means all.',
-        },
-        annotations: {
-          ...allowList,
-          default: { pods: ['*'], namespaces: ['*'] },
-          description: 'Annotations of objects to show, by resource; * means all.',
-        },
-      },
-      additionalProperties: false,
-    },
-    faults: { type: 'array', items: fault, default: [], description: 'What goes wrong, where and when.' },
-  },
-} as const satisfies ConfigSchema
+import { nodeName } from './node.ts'
+import { startSimulation, type Simulation } from './simulation.ts'
+import { simulationOptions, simulatorAddresses, simulatorConfig, simulatorProblems } from './simulator-config.ts'
 
 export const simulator = defineExtension({
   type: 'simulator',
   summary: 'Runs a simulated GPU cluster whose exporters and Kubernetes API can be used like real ones.',
-  config,
+  config: simulatorConfig,
   example: {
     nodes: 4,
     gpus_per_node: 8,
     seed: 1,
     faults: [{ kind: 'slow', endpoints: ['node-3'], from: '5m', for: '1m', delay: '3s' }],
   },
-  check: config => [...startProblems(config.start), ...portProblems(config)],
-  listens: config => [
-    { address: config.endpoint, path: ['endpoint'] },
-    ...Array.from({ length: hasNodePorts(config) ? config.nodes : 0 }, (_, index) => ({
-      address: nodeEndpoint(config.endpoint, index),
-      path: ['endpoint'],
-    })),
-  ],
+  check: simulatorProblems,
+  listens: config => simulatorAddresses(config).map(address => ({ address, path: ['endpoint'] })),
 
   create(config, host) {
-    const options: SimulationOptions = {
-      nodes: config.nodes,
-      gpusPerNode: config.gpus_per_node,
-      seed: config.seed,
-      endpoint: config.endpoint,
-      nodePorts: hasNodePorts(config),
-      ...(config.start !== undefined && { startMs: Date.parse(config.start) }),
-      speed: config.speed,
-      dcgmExporter: { generation: config.generation, collectIntervalMs: parseDuration(config.collect_interval) },
-      kubeStateMetrics: config.kube_state_metrics,
-      faults: config.faults.map(faultFrom),
-    }
+    const options = simulationOptions(config)
     let simulation: Simulation | undefined
     return {
       async start() {
@@ -150,50 +30,7 @@ export const simulator = defineExtension({
         simulation = undefined
         await closing?.close(deadlineMs)
       },
-      describe: () => `http://${simulation?.address ?? config.endpoint}${dcgmExporterPath('node-0')}`,
+      describe: () => `http://${simulation?.address ?? config.endpoint}${dcgmExporterPath(nodeName(0))}`,
     }
   },
 })
-
-type FaultConfig = {
-  kind: Fault['kind']
-  face: Fault['face']
-  endpoints?: string[]
-  from: string
-  for?: string
-  every?: string
-  delay: string
-  status: number
-  share?: number
-  skew_seconds: number
-}
-
-function faultFrom(config: FaultConfig): Fault {
-  return {
-    kind: config.kind,
-    face: config.face,
-    ...(config.endpoints && { endpoints: config.endpoints }),
-    fromMs: parseDuration(config.from),
-    ...(config.for !== undefined && { forMs: parseDuration(config.for) }),
-    ...(config.every !== undefined && { everyMs: parseDuration(config.every) }),
-    delayMs: parseDuration(config.delay),
-    status: config.status,
-    ...(config.share !== undefined && { share: config.share }),
-    skewMs: config.skew_seconds * 1000,
-  }
-}
-
-function hasNodePorts({ node_ports: wanted, nodes }: { node_ports?: boolean; nodes: number }): boolean {
-  return wanted ?? nodes <= MOST_NODE_PORTS
-}
-
-function startProblems(start: string | undefined): Problem[] {
-  if (start === undefined || !Number.isNaN(Date.parse(start))) return []
-  return [{ path: ['start'], message: `"${start}" is not a moment such as 2026-01-31T08:00:00Z` }]
-}
-
-function portProblems(config: { endpoint: string; node_ports?: boolean; nodes: number }): Problem[] {
-  const { port } = parseEndpoint(config.endpoint)
-  if (port === 0 || !hasNodePorts(config) || port + config.nodes <= 65_535) return []
-  return [{ path: ['nodes'], message: `${config.nodes} nodes do not all get a port after ${port}` }]
-}

@@ -75,8 +75,12 @@ export function createNodeListeners({ network, clock, parts, endpoint }: NodeLis
     },
     async close(deadlineMs) {
       closed = true
-      await Promise.all(entries.map(entry => entry.change))
-      await Promise.all(entries.map(entry => entry.listener?.close(deadlineMs)))
+      await Promise.all(
+        entries.map(async entry => {
+          await entry.change
+          await entry.listener?.close(deadlineMs)
+        }),
+      )
     },
   }
 }

@@ -77,19 +77,43 @@ export function createShardRenderer(state: ClusterState, options: KubeStateMetri
     })
   }
 
-  function section<T extends object>({ families, objects, uid, identity }: Section<T>): (shard: number) => string[] {
+  function section<T extends Versioned>({ families, objects, uid, identity }: Section<T>): (shard: number) => string[] {
+    const linesOf = createLineCache(families, identity)
     return shard => {
-      const shown = ordered(objects(state), uid, shard)
-      const identities = shown.map(identity)
-      return families.map(family => {
-        let text = renderHead(family)
-        for (let at = 0; at < shown.length; at++) text += family.lines(family.name, identities[at]!, shown[at]!)
-        return text
+      const shown = ordered(objects(state), uid, shard).map(linesOf)
+      return families.map((family, at) => {
+        const parts = [renderHead(family)]
+        for (const { text, ends } of shown) parts.push(text.slice(at === 0 ? 0 : ends[at - 1], ends[at]))
+        return parts.join('')
       })
     }
   }
 
   return { render: shard => sections.flatMap(render => render(shard)) }
+}
+
+type Versioned = { readonly version: number }
+/** All lines of one object, family after family, and where those of each family end. */
+type Lines = { readonly version: number; readonly text: string; readonly ends: Uint32Array }
+
+/** Most objects are the same from one scrape to the next, and so are their lines. */
+function createLineCache<T extends Versioned>(families: readonly Family<T>[], identity: (object: T) => string) {
+  const cache = new WeakMap<T, Lines>()
+  return (object: T): Lines => {
+    const known = cache.get(object)
+    if (known !== undefined && known.version === object.version) return known
+    const labels = identity(object)
+    const ends = new Uint32Array(families.length)
+    let text = ''
+    for (const [at, family] of families.entries()) {
+      text += family.lines(family.name, labels, object)
+      ends[at] = text.length
+    }
+    // A string that was put together piece by piece keeps all the pieces; a copy of it does not.
+    const lines = { version: object.version, text: Buffer.from(text, 'latin1').toString('latin1'), ends }
+    cache.set(object, lines)
+    return lines
+  }
 }
 
 /** Services of Knative are no services of Kubernetes, and kube-state-metrics knows only what Kubernetes itself has. */

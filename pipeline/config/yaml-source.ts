@@ -47,7 +47,7 @@ export type YamlHole = YamlPart & { readonly kind: 'hole' }
 export type YamlDocument = {
   readonly root: YamlNode
   readonly findings: readonly Finding[]
-  /** The text is no YAML, so the tree holds only what could be guessed. */
+  /** The text is no YAML, or too much of it, so the tree holds only a part of what is meant. */
   readonly broken: boolean
 }
 
@@ -60,8 +60,8 @@ export function readYaml(source: Source): YamlDocument {
   const syntax = syntaxFindings(source, document)
   const reader = createReader(source)
   const root = reader.read(document.contents, 0)
-  const broken = syntax.length > 0
-  return { root, findings: broken ? syntax : reader.findings, broken }
+  if (syntax.length > 0) return { root, findings: syntax, broken: true }
+  return { root, findings: reader.findings, broken: reader.isBomb() }
 }
 
 function createReader(source: Source) {
@@ -166,7 +166,7 @@ function createReader(source: Source) {
     return weight
   }
 
-  return { findings, read }
+  return { findings, read, isBomb: () => aliased > MAX_ALIASED_NODES }
 }
 
 /** The same tree at other places. */

@@ -29,13 +29,12 @@ export function syntaxFindings(source: Source, document: Document): Finding[] {
     const start = startOf(error, source.text, document)
     // One mistake makes the library stumble several times in a row.
     const touched = [lineAndColumn(source, error.pos[0]).line, lineAndColumn(source, start).line]
-    if (!touched.some(line => lines.has(line)))
-      findings.push({
-        place: { source, start, end: start + 1 },
-        message: messageFor(error, source.text, start),
-        isAboutYaml: true,
-      })
+    if (touched.some(line => lines.has(line))) continue
     for (const line of touched) lines.add(line)
+    const place = { source, start, end: start + 1 }
+    findings.push({ place, message: messageFor(error, source.text, start), isAboutYaml: true })
+    // What comes after it is as foreign to the library as this.
+    if (error.code === 'UNEXPECTED_TOKEN') break
   }
   return findings
 }

@@ -18,7 +18,10 @@ import { fractionOf } from '../random.ts'
 /** What one device reads at one moment. */
 export type Reading = {
   readonly device: Device
+  /** When DCGM took the sample. */
   readonly timeMs: number
+  /** Counters are read when they are asked for: one that stood between two samples could only go back when a pod comes or goes. */
+  readonly nowMs: number
   readonly sampleNumber: number
   /** Of the device, and of the board that it is a part of. */
   readonly activity: number
@@ -51,10 +54,11 @@ export type Field = {
   ofPod?(claim: Claim, reading: Reading): number
 }
 
-export function readDevice(device: Device, timeMs: number, sampleNumber: number): Reading {
+export function readDevice(device: Device, nowMs: number, sampleNumber: number, timeMs: number): Reading {
   return {
     device,
     timeMs,
+    nowMs,
     sampleNumber,
     activity: deviceActivity(device, timeMs, sampleNumber),
     boardActivity: boardActivity(device.gpu, timeMs, sampleNumber),
@@ -169,7 +173,7 @@ export const FIELDS: readonly Field[] = [
     help: 'Total energy consumption since boot (in mJ).',
     number: 'integer',
     onMig: true,
-    value: ({ device, timeMs }) => Math.floor(energyJoulesAt(device.gpu, timeMs) * 1000),
+    value: ({ device, nowMs }) => Math.floor(energyJoulesAt(device.gpu, nowMs) * 1000),
   },
   {
     id: 200,

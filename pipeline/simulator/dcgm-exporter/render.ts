@@ -43,7 +43,7 @@ export function createNodeRenderer(
         rowsVersion = node.claimsVersion
         rowsSample = sampleNumber
       }
-      const readings = readingsOf(rows, timeMs, sampleNumber)
+      const readings = readingsOf(rows, timeMs, sampleNumber, sampleNumber * collectIntervalMs)
       let text = ''
       for (const family of families) text += renderFamily(family, generation, rows, readings)
       if (!generation.switchFields || node.pool.sharing !== 'whole') return text
@@ -83,13 +83,13 @@ function makeFamily(field: Field, generation: Generation): Family {
 }
 
 /** Those of one device are the same in all rows and families. */
-function readingsOf(rows: readonly Row[], timeMs: number, sampleNumber: number): Reading[] {
+function readingsOf(rows: readonly Row[], nowMs: number, sampleNumber: number, sampleMs: number): Reading[] {
   let device: Device | undefined
   let reading: Reading | undefined
   return rows.map(row => {
     if (row.device !== device || reading === undefined) {
       device = row.device
-      reading = readDevice(device, timeMs, sampleNumber)
+      reading = readDevice(device, nowMs, sampleNumber, sampleMs)
     }
     return reading
   })

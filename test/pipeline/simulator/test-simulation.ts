@@ -19,8 +19,11 @@ export type TestSimulation = Simulation & {
 }
 
 /** Config as users write it. Listens on any port, and on none for single nodes unless told. */
-export async function startTestSimulation(config: Record<string, unknown> = {}): Promise<TestSimulation> {
-  const clock = createVirtualClock(START_MS)
+export async function startTestSimulation(
+  config: Record<string, unknown> = {},
+  startMs = START_MS,
+): Promise<TestSimulation> {
+  const clock = createVirtualClock(startMs)
   const network = createNetwork(clock)
   const complete = structuredClone({ endpoint: '127.0.0.1:0', node_ports: false, ...config })
   const [error] = validatorFor(simulatorConfig)(complete)

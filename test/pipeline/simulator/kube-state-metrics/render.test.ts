@@ -96,7 +96,7 @@ describe('the text of kube-state-metrics', () => {
         samples.map(({ labels }) => labels['phase']),
         ['Pending', 'Succeeded', 'Failed', 'Unknown', 'Running'],
       )
-      assert.equal(samples.filter(({ value }) => value === '1').length, 1, uid)
+      assert.equal(samples.filter(({ value }) => value === '1').length, 1, String(uid))
     }
   })
 

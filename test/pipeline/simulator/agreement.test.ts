@@ -1,0 +1,194 @@
+/** What dcgm-exporter labels, what kube-state-metrics counts and what the API lists is one state, at every moment. */
+import assert from 'node:assert/strict'
+import { byName, samplesIn, type Sample } from './samples.ts'
+import { startTestSimulation, type TestSimulation } from './test-simulation.ts'
+
+type PodObject = {
+  metadata: {
+    name: string
+    namespace: string
+    uid: string
+    labels: Record<string, string>
+    annotations: Record<string, string>
+  }
+  spec: { nodeName?: string; containers: { name: string; resources: { limits?: Record<string, string> } }[] }
+  status: { phase: string }
+}
+type NodeObject = {
+  metadata: { name: string; labels: Record<string, string> }
+  status: { capacity: Record<string, string> }
+}
+
+/** What the outside sees at one moment. */
+type Views = {
+  readonly dcgm: readonly Sample[]
+  readonly kubeState: Map<string, Sample[]>
+  readonly pods: readonly PodObject[]
+  readonly nodes: readonly NodeObject[]
+}
+
+const NODES = 4
+/** No round number: what happens at full hours is met at all distances. */
+const STEP_MINUTES = 29
+
+describe('the faces of the simulated cluster', function () {
+  this.timeout(60_000)
+  let simulation: TestSimulation
+  before(async () => {
+    simulation = await startTestSimulation({ nodes: NODES, seed: 5, kube_state_metrics: { shards: 2 } })
+  })
+  after(() => simulation.end())
+
+  async function look(): Promise<Views> {
+    const dcgm = []
+    for (let node = 0; node < NODES; node++)
+      dcgm.push(...samplesIn(await simulation.text(`/nodes/node-${node}/metrics`)))
+    const shards = [
+      await simulation.text('/kube-state-metrics/0/metrics'),
+      await simulation.text('/kube-state-metrics/1/metrics'),
+    ]
+    const list = async <T>(path: string): Promise<T[]> =>
+      (JSON.parse(await simulation.text(path)) as { items: T[] }).items
+    return {
+      dcgm,
+      kubeState: byName(samplesIn(shards.join(''))),
+      pods: await list<PodObject>('/api/v1/pods'),
+      nodes: await list<NodeObject>('/api/v1/nodes'),
+    }
+  }
+
+  it('agree with each other for 24 hours', async () => {
+    for (let minute = 0; minute <= 24 * 60; minute += STEP_MINUTES) {
+      const views = await look()
+      try {
+        checkPods(views)
+        checkRequests(views)
+        checkDevices(views)
+        checkFractions(views)
+        checkNodes(views)
+      } catch (error) {
+        throw new Error(`after ${minute} minutes: ${(error as Error).message}`, { cause: error })
+      }
+      simulation.clock.step(STEP_MINUTES * 60_000)
+    }
+  })
+})
+
+function isHolding({ spec, status }: PodObject): boolean {
+  return spec.nodeName !== undefined && status.phase !== 'Succeeded' && status.phase !== 'Failed'
+}
+
+function limitsOf({ spec }: PodObject): [resource: string, count: number][] {
+  return Object.entries(spec.containers[0]!.resources.limits ?? {}).map(([resource, count]) => [
+    resource,
+    Number(count),
+  ])
+}
+
+/** kube-state-metrics knows the pods that the API lists, with their node, phase and owner. */
+function checkPods({ kubeState, pods }: Views): void {
+  const infos = new Map(kubeState.get('kube_pod_info')!.map(({ labels }) => [labels['uid'], labels]))
+  const phases = new Map(
+    kubeState
+      .get('kube_pod_status_phase')!
+      .filter(({ value }) => value === '1')
+      .map(({ labels }) => [labels['uid'], labels['phase']]),
+  )
+  assert.deepEqual([...infos.keys()].toSorted(), pods.map(({ metadata }) => metadata.uid).toSorted())
+  for (const { metadata, spec, status } of pods) {
+    const info = infos.get(metadata.uid)!
+    assert.deepEqual(
+      [info['namespace'], info['pod'], info['node'], phases.get(metadata.uid)],
+      [metadata.namespace, metadata.name, spec.nodeName ?? '', status.phase],
+    )
+  }
+}
+
+/** What kube-state-metrics says that pods request is what their specs say. */
+function checkRequests({ kubeState, pods }: Views): void {
+  const requests = kubeState
+    .get('kube_pod_container_resource_requests')!
+    .filter(({ labels }) => labels['resource']!.startsWith('nvidia_com'))
+    .map(
+      ({ labels, value }) => `${labels['uid']} ${labels['container']} ${labels['node']} ${labels['resource']} ${value}`,
+    )
+  const expected = pods.flatMap(pod =>
+    limitsOf(pod).map(
+      ([resource, count]) =>
+        `${pod.metadata.uid} ${pod.spec.containers[0]!.name} ${pod.spec.nodeName ?? ''} ${resource.replace(/[./-]/g, '_')} ${count}`,
+    ),
+  )
+  assert.deepEqual(requests.toSorted(), expected.toSorted())
+}
+
+/** Every device that dcgm-exporter labels with a pod is one that a pod on that node asked for, and the other way round. */
+function checkDevices({ dcgm, pods }: Views): void {
+  const labelled = new Map<string, number>()
+  for (const { name, labels } of dcgm) {
+    if (name !== 'DCGM_FI_DEV_SM_CLOCK' || labels['pod'] === undefined) continue
+    const kind = labels['GPU_I_PROFILE'] === undefined ? 'nvidia.com/gpu' : `nvidia.com/mig-${labels['GPU_I_PROFILE']}`
+    const key = `${labels['Hostname']} ${labels['namespace']}/${labels['pod']}/${labels['container']} ${kind}`
+    labelled.set(key, (labelled.get(key) ?? 0) + 1)
+  }
+  const expected = new Map<string, number>()
+  for (const pod of pods) {
+    if (!isHolding(pod)) continue
+    const { metadata, spec } = pod
+    for (const [resource, count] of limitsOf(pod)) {
+      expected.set(
+        `${spec.nodeName} ${metadata.namespace}/${metadata.name}/${spec.containers[0]!.name} ${resource}`,
+        count,
+      )
+    }
+  }
+  assert.ok(expected.size > 10)
+  assert.deepEqual(new Map([...labelled].toSorted()), new Map([...expected].toSorted()))
+}
+
+/** Fractions find their GPU through the reservation pod of their group, and no GPU is handed out more than once. */
+function checkFractions({ dcgm, pods }: Views): void {
+  const reservations = new Map(
+    pods
+      .filter(({ metadata }) => metadata.namespace === 'runai-reservation')
+      .map(pod => [pod.metadata.labels['runai-gpu-group'], pod]),
+  )
+  const uuidsOfPod = new Map(dcgm.map(({ labels }) => [labels['pod'], labels['UUID']]))
+  for (const { metadata } of reservations.values()) {
+    assert.equal(uuidsOfPod.get(metadata.name), metadata.annotations['run.ai/reserve_for_gpu_index'])
+  }
+  const shares = new Map<string, number>()
+  for (const pod of pods) {
+    const fraction = pod.metadata.annotations['gpu-fraction']
+    if (fraction === undefined || !isHolding(pod)) continue
+    const group = pod.metadata.labels['runai-gpu-group']!
+    assert.equal(reservations.get(group)?.spec.nodeName, pod.spec.nodeName)
+    shares.set(group, (shares.get(group) ?? 0) + Number(fraction))
+  }
+  assert.deepEqual([...shares.keys()].toSorted(), [...reservations.keys()].toSorted())
+  for (const share of shares.values()) assert.ok(share <= 1 + 1e-9)
+}
+
+/** A node has the GPUs that its exporter shows, times the replicas of time-slicing; capacities are the same everywhere. */
+function checkNodes({ dcgm, kubeState, nodes }: Views): void {
+  const capacities = kubeState.get('kube_node_status_capacity')!
+  const rows = dcgm.filter(({ name }) => name === 'DCGM_FI_DEV_POWER_USAGE')
+  assert.equal(nodes.length, NODES)
+  for (const { metadata, status } of nodes) {
+    const own = rows.filter(({ labels }) => labels['Hostname'] === metadata.name)
+    assert.equal(new Set(own.map(({ labels }) => labels['UUID'])).size, Number(metadata.labels['nvidia.com/gpu.count']))
+    const whole = new Set(
+      own.filter(({ labels }) => labels['GPU_I_ID'] === undefined).map(({ labels }) => labels['UUID']),
+    )
+    const replicas = Number(metadata.labels['nvidia.com/gpu.replicas'])
+    assert.equal(Number(status.capacity['nvidia.com/gpu']), whole.size * replicas)
+    const shown = capacities.filter(({ labels }) => labels['node'] === metadata.name && labels['unit'] === 'integer')
+    assert.deepEqual(
+      Object.fromEntries(shown.map(({ labels, value }) => [labels['resource'], value])),
+      Object.fromEntries(
+        Object.entries(status.capacity)
+          .filter(([resource]) => resource === 'pods' || resource.startsWith('nvidia.com/'))
+          .map(([resource, count]) => [resource.replace(/[./-]/g, '_'), count]),
+      ),
+    )
+  }
+}

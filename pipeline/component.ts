@@ -186,6 +186,8 @@ export type Network = {
     handle: (request: IncomingMessage, response: ServerResponse) => void,
     options?: ListenOptions,
   ): Promise<Listener>
+  /** Where the Kubernetes API is, whatever a config and its credentials say: the API that a config test has. */
+  readonly kubernetesUrl?: string
 }
 export type ListenOptions = { readonly tls?: TlsOptions }
 /** `address` is `host:port` with the true port, where port 0 was asked for. `close` ends connections that are idle, then, at the deadline, all. */

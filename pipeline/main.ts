@@ -9,12 +9,13 @@ import { components } from './commands/components.ts'
 import { printConfig } from './commands/print-config.ts'
 import { run } from './commands/run.ts'
 import { schema } from './commands/schema.ts'
+import { test } from './commands/test.ts'
 import { validate } from './commands/validate.ts'
 import { closest } from './config/closest.ts'
 import { extensions } from './extensions.ts'
 import { packageFile } from './package-files.ts'
 
-const commands: readonly Command[] = [run, validate, components, printConfig, schema]
+const commands: readonly Command[] = [run, validate, components, printConfig, schema, test]
 
 const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
 

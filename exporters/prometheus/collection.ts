@@ -4,7 +4,7 @@
  */
 import { createPage, renderPiece, type Cursor, type Page } from '../../pipeline/formats/render-chunks.ts'
 import type { Snapshot } from '../../pipeline/formats/render-snapshot.ts'
-import { deflatePiece } from './gzip.ts'
+import type { Compressors } from './gzip.ts'
 
 /** A piece, for as long as somebody holds it. */
 export type SharedPiece = {
@@ -22,11 +22,13 @@ const KEPT_PIECES = 16
 export class Collection {
   readonly snapshot: Snapshot
   readonly #pages: PagePool
+  readonly #compressors: Compressors
   readonly #kept = new Map<number, SharedPiece & { hold(): void }>()
 
-  constructor(snapshot: Snapshot, pages: PagePool) {
+  constructor(snapshot: Snapshot, pages: PagePool, compressors: Compressors) {
     this.snapshot = snapshot
     this.#pages = pages
+    this.#compressors = compressors
   }
 
   /** Piece number `number`, which begins at `cursor`. */
@@ -59,7 +61,7 @@ export class Collection {
     return {
       bytes,
       next,
-      deflated: () => (deflated ??= deflatePiece(bytes)),
+      deflated: () => (deflated ??= this.#compressors.compress(bytes)),
       hold: () => {
         holders++
       },

@@ -6,6 +6,7 @@ import type { Escaping } from '../../pipeline/formats/render-names.ts'
 import { Renderer, type Snapshot } from '../../pipeline/formats/render-snapshot.ts'
 import { finishInTurns } from '../../pipeline/formats/render-work.ts'
 import { Collection, PagePool } from './collection.ts'
+import { Compressors } from './gzip.ts'
 import type { Format } from './negotiation.ts'
 
 /** Who comes later than this gets fresh numbers, even if another scrape is not through. */
@@ -32,6 +33,7 @@ export class Collections {
   readonly #renderers = new Map<Escaping, Kept>()
   readonly #shared = new Map<string, Shared>()
   readonly #pages = new PagePool()
+  readonly #compressors = new Compressors()
 
   constructor(options: CollectionsOptions) {
     this.#options = options
@@ -80,6 +82,6 @@ export class Collections {
     kept.busy = next.catch(() => this.#renderers.delete(escaping))
     const snapshot = await next
     taken(snapshot)
-    return new Collection(snapshot, this.#pages)
+    return new Collection(snapshot, this.#pages, this.#compressors)
   }
 }

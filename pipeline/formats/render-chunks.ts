@@ -123,14 +123,14 @@ function writeLines(
   const isMixed = only === undefined || prepared.isScaled
   let at = page.at
   let number = -1
-  let metric = only ?? prepared.shown[0]!
+  let metric = only ?? prepared.metrics.shown[0]!
   let scale = ONE
   for (let position = start; position < end; position++) {
     const column = columns === undefined ? position : columns[position]!
     if (skip !== undefined && skip[column] === 1) continue
     if (isMixed && prepared.layout.metricOf[column] !== number) {
       number = prepared.layout.metricOf[column]!
-      metric = prepared.shown[number]!
+      metric = prepared.metrics.shown[number]!
       scale = prepared.layout.scales[number]!
     }
     const label = labelsOf[column]!

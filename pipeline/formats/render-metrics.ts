@@ -19,45 +19,96 @@ export type ShownMetric = {
   readonly alone: DataView
   readonly aloneLength: number
   readonly places: Readonly<Record<Syntax, Place>>
-  /** How many layouts have it. */
-  uses: number
+  /** Unique among the metrics that are shown. */
+  readonly number: number
 }
 
 export type MetricStyle = { readonly escaping: Escaping; readonly namespace: string }
 
+/** The metrics of a layout; one object for all layouts that have the same ones in the same order. */
+export type MetricList = {
+  readonly shown: readonly ShownMetric[]
+  /** Whether two of them have one name once they are escaped. */
+  readonly namesCollide: boolean
+  readonly groups: Readonly<Record<Syntax, MetricGroups>>
+}
+
+/** Metrics that have one place are one group; `groupOf` says for each metric which. */
+export type MetricGroups = { readonly groupOf: Uint32Array; readonly members: readonly (readonly ShownMetric[])[] }
+
 export class ShownMetrics {
   /** In the order in which they were first seen, which is the order in which they win conflicts. */
-  readonly #metrics = new Map<Metric, ShownMetric>()
+  readonly #metrics = new Map<Metric, ShownMetric & { uses: number }>()
+  readonly #lists = new Map<string, MetricList & { key: string; uses: number }>()
   readonly #style: MetricStyle
-  /** Grows when a metric comes or goes. */
-  version = 0
+  #made = 0
 
   constructor(style: MetricStyle) {
     this.#style = style
   }
 
-  use(metric: Metric): ShownMetric {
-    let shown = this.#metrics.get(metric)
-    if (shown === undefined) {
-      this.#metrics.set(metric, (shown = show(metric, this.#style)))
-      this.version++
+  use(metrics: readonly Metric[]): MetricList {
+    const shown = metrics.map(metric => this.#show(metric))
+    const key = shown.map(({ number }) => number).join(' ')
+    let list = this.#lists.get(key)
+    if (list === undefined) {
+      for (const one of shown) one.uses++
+      this.#lists.set(key, (list = { ...listOf(shown), key, uses: 0 }))
     }
-    shown.uses++
-    return shown
+    list.uses++
+    return list
   }
 
-  release(shown: ShownMetric): void {
-    if (--shown.uses > 0) return
-    this.#metrics.delete(shown.metric)
-    this.version++
+  release(list: MetricList): void {
+    const held = list as MetricList & { key: string; uses: number }
+    if (--held.uses > 0) return
+    this.#lists.delete(held.key)
+    for (const shown of held.shown) {
+      const metric = this.#metrics.get(shown.metric)!
+      if (--metric.uses === 0) this.#metrics.delete(shown.metric)
+    }
   }
 
   values(): Iterable<ShownMetric> {
     return this.#metrics.values()
   }
+
+  #show(metric: Metric): ShownMetric & { uses: number } {
+    let shown = this.#metrics.get(metric)
+    if (shown === undefined) {
+      this.#metrics.set(metric, (shown = { ...show(metric, this.#style), number: this.#made++, uses: 0 }))
+    }
+    return shown
+  }
 }
 
-function show(metric: Metric, { escaping, namespace }: MetricStyle): ShownMetric {
+function listOf(shown: readonly ShownMetric[]): MetricList {
+  return {
+    shown,
+    namesCollide: new Set(shown.map(({ name }) => name)).size < shown.length,
+    groups: { text: groupMetrics(shown, 'text'), openmetrics: groupMetrics(shown, 'openmetrics') },
+  }
+}
+
+function groupMetrics(shown: readonly ShownMetric[], syntax: Syntax): MetricGroups {
+  const groupOf = new Uint32Array(shown.length)
+  const members: ShownMetric[][] = []
+  const groups = new Map<string, number>()
+  for (const [i, metric] of shown.entries()) {
+    const { family, type } = metric.places[syntax]
+    const key = `${type} ${family}`
+    let group = groups.get(key)
+    if (group === undefined) {
+      groups.set(key, (group = members.length))
+      members.push([])
+    }
+    groupOf[i] = group
+    members[group]!.push(metric)
+  }
+  return { groupOf, members }
+}
+
+function show(metric: Metric, { escaping, namespace }: MetricStyle): Omit<ShownMetric, 'number'> {
   const expose = (name: string): string => escapeMetricName(namespace === '' ? name : `${namespace}_${name}`, escaping)
   const place = (syntax: Syntax): Place => {
     const { family, type } = placeOf(metric, syntax)
@@ -77,7 +128,6 @@ function show(metric: Metric, { escaping, namespace }: MetricStyle): ShownMetric
     alone: padded(alone),
     aloneLength: alone.length,
     places: { text: place('text'), openmetrics: place('openmetrics') },
-    uses: 0,
   }
 }
 

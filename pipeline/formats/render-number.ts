@@ -5,8 +5,8 @@
  * the engine writes the rest.
  */
 
-/** No number is longer: `-2.2250738585072014e-308`. */
-export const NUMBER_ROOM = 24
+/** No number is longer: `-0.0000010033690414458653`. */
+export const NUMBER_ROOM = 25
 
 const MINUS = 0x2d
 const POINT = 0x2e

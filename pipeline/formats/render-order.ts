@@ -1,55 +1,27 @@
 /** The order in which the columns of a layout are written: family by family, and the parts of one distribution together. */
 import { getLabel, withoutLabels, type Labels } from '../model/labels.ts'
 import { columnCount, labelsAt, metricAt, type Layout } from '../model/layout.ts'
-import { boundLabel, partRank, type Syntax } from './render-families.ts'
-import type { ShownMetric } from './render-metrics.ts'
+import { boundLabel, partRank } from './render-families.ts'
+import type { MetricGroups } from './render-metrics.ts'
 import { pause, type Work } from './render-work.ts'
 
-/** Group g is columns[starts[g], starts[g + 1]) and has one place. Without `columns`, that is the layout's own order. */
-export type Grouping = {
-  readonly columns: Uint32Array | undefined
-  readonly starts: Uint32Array
-  /** One metric of each group; if it is not the only one, the others have the same place. */
-  readonly groups: readonly { readonly first: ShownMetric; readonly isOnly: boolean }[]
-}
+/** Group g is columns[starts[g], starts[g + 1]). Without `columns`, that is the layout's own order. */
+export type Grouping = { readonly columns: Uint32Array | undefined; readonly starts: Uint32Array }
 
-/** `shown` are the layout's metrics. */
-export function* groupColumns(layout: Layout, shown: readonly ShownMetric[], syntax: Syntax): Work<Grouping> {
-  const { groupOf, members } = groupMetrics(shown, syntax)
+/** The groups are those of the layout's metrics. */
+export function* groupColumns(layout: Layout, { groupOf, members }: MetricGroups): Work<Grouping> {
   const columns = new Uint32Array(columnCount(layout))
   const starts = yield* sortByGroup(layout, groupOf, members.length, columns)
   for (const [group, metrics] of members.entries()) {
     if (metrics.length === 1 && boundLabel(metrics[0]!.metric) === undefined) continue
     yield* gatherDistributions(layout, columns.subarray(starts[group], starts[group + 1]))
   }
-  return {
-    columns: isAscending(columns) ? undefined : columns,
-    starts,
-    groups: members.map(metrics => ({ first: metrics[0]!, isOnly: metrics.length === 1 })),
-  }
+  return { columns: isAscending(columns) ? undefined : columns, starts }
 }
 
 function isAscending(columns: Uint32Array): boolean {
   for (let i = 0; i < columns.length; i++) if (columns[i] !== i) return false
   return true
-}
-
-function groupMetrics(shown: readonly ShownMetric[], syntax: Syntax) {
-  const groupOf = new Uint32Array(shown.length)
-  const members: ShownMetric[][] = []
-  const groups = new Map<string, number>()
-  for (const [i, metric] of shown.entries()) {
-    const { family, type } = metric.places[syntax]
-    const key = `${type} ${family}`
-    let group = groups.get(key)
-    if (group === undefined) {
-      groups.set(key, (group = members.length))
-      members.push([])
-    }
-    groupOf[i] = group
-    members[group]!.push(metric)
-  }
-  return { groupOf, members }
 }
 
 function* sortByGroup(layout: Layout, groupOf: Uint32Array, groups: number, columns: Uint32Array): Work<Uint32Array> {

@@ -47,7 +47,7 @@ export class LabelOwners<O extends Owner> {
   /** Of each series, the owners are in the given order. */
   *contested(owners: readonly O[]): Work<Contested<O>[]> {
     // One that has one name for several metrics may have a series twice all by itself.
-    const alone = new Set(owners.filter(owner => owner.prepared.namesCollide))
+    const alone = new Set(owners.filter(owner => owner.prepared.metrics.namesCollide))
     const suspects = new Set(alone)
     for (const labels of this.#shared) for (const owner of this.#owners.get(labels) as O[]) suspects.add(owner)
     const bySeries = new Map<Labels, Map<string, Contested<O>>>()
@@ -58,14 +58,14 @@ export class LabelOwners<O extends Owner> {
   }
 
   *#collect(owner: O, all: boolean, bySeries: Map<Labels, Map<string, Contested<O>>>): Work<void> {
-    const { layout, table, shown } = owner.prepared
+    const { layout, table, metrics } = owner.prepared
     const isSuspect = Uint8Array.from(table.exposed, labels => (all || this.#shared.has(labels) ? 1 : 0))
     for (let column = 0; column < layout.labelsOf.length; column++) {
       if ((column & 0xfff) === 0xfff) yield pause
       const number = layout.labelsOf[column]!
       if (isSuspect[number] === 0) continue
       const labels = table.exposed[number]!
-      const { name } = shown[layout.metricOf[column]!]!
+      const { name } = metrics.shown[layout.metricOf[column]!]!
       let series = bySeries.get(labels)
       if (series === undefined) bySeries.set(labels, (series = new Map()))
       const one = series.get(name)

@@ -36,9 +36,11 @@ export function* makePlan(
   for (const [member, prepared] of members.entries()) {
     const grouping = yield* groupingOf(prepared, syntax)
     orders.push(grouping.columns)
-    for (const [group, { first, isOnly }] of grouping.groups.entries()) {
+    for (const [group, metricsOfGroup] of prepared.metrics.groups[syntax].members.entries()) {
       const [start, end] = [grouping.starts[group]!, grouping.starts[group + 1]!]
-      segments.get(familyOf.get(first)!)!.push(member, start, end, isOnly ? numbers.get(first)! : -1)
+      const [first] = metricsOfGroup
+      const only = metricsOfGroup.length === 1 ? numbers.get(first!)! : -1
+      segments.get(familyOf.get(first!)!)!.push(member, start, end, only)
     }
     if ((member & 0xff) === 0xff) yield pause
   }

@@ -3,7 +3,7 @@ import type { Layout } from '../model/layout.ts'
 import { ONE } from '../model/scale.ts'
 import type { Syntax } from './render-families.ts'
 import type { LabelTable } from './render-labels.ts'
-import type { ShownMetric } from './render-metrics.ts'
+import type { MetricList } from './render-metrics.ts'
 import { groupColumns, type Grouping } from './render-order.ts'
 import type { Work } from './render-work.ts'
 
@@ -16,16 +16,12 @@ export type Prepared = {
   readonly blocks: DataView
   /** Whether any of its columns has a scale that is still to be applied. */
   readonly isScaled: boolean
-  /** The layout's metrics. */
-  readonly shown: readonly ShownMetric[]
-  /** Whether two of its metrics have one name once they are escaped. */
-  readonly namesCollide: boolean
+  readonly metrics: MetricList
   /** Made when somebody asks for the syntax. */
   readonly groupings: { [S in Syntax]?: Grouping }
 }
 
-export function prepare(layout: Layout, table: LabelTable, shown: readonly ShownMetric[]): Prepared {
-  const namesCollide = new Set(shown.map(({ name }) => name)).size < shown.length
+export function prepare(layout: Layout, table: LabelTable, metrics: MetricList): Prepared {
   return {
     layout,
     table,
@@ -33,12 +29,11 @@ export function prepare(layout: Layout, table: LabelTable, shown: readonly Shown
     starts: table.starts,
     blocks: table.bytes,
     isScaled: layout.scales.some(scale => scale !== ONE),
-    shown,
-    namesCollide,
+    metrics,
     groupings: {},
   }
 }
 
-export function* groupingOf({ layout, shown, groupings }: Prepared, syntax: Syntax): Work<Grouping> {
-  return (groupings[syntax] ??= yield* groupColumns(layout, shown, syntax))
+export function* groupingOf({ layout, metrics, groupings }: Prepared, syntax: Syntax): Work<Grouping> {
+  return (groupings[syntax] ??= yield* groupColumns(layout, metrics.groups[syntax]))
 }

@@ -77,9 +77,8 @@ export class Renderer {
   *#show(source: Source, layout: Layout, held: Held | undefined, taken: number): Work<void> {
     const before = held?.prepared
     const { table, origin } = yield* renderLabels(layout, this.#labelStyle, before)
-    const shown = layout.metrics.map(metric => this.#metrics.use(metric))
-    for (const metric of before?.shown ?? []) this.#metrics.release(metric)
-    const prepared = prepare(layout, table, shown)
+    const prepared = prepare(layout, table, this.#metrics.use(layout.metrics))
+    if (before !== undefined) this.#metrics.release(before.metrics)
     if (held === undefined) {
       held = { prepared, number: 0, seenAt: taken }
       this.#held.set(source, held)
@@ -97,8 +96,8 @@ export class Renderer {
 
   *#forget(source: Source, held: Held): Work<void> {
     this.#held.delete(source)
-    const { table, shown } = held.prepared
-    for (const metric of shown) this.#metrics.release(metric)
+    const { table, metrics } = held.prepared
+    this.#metrics.release(metrics)
     for (let i = 0; i < table.exposed.length; i++) {
       this.#owners.remove(table.exposed[i]!, held)
       if ((i & 0xfff) === 0xfff) yield pause

@@ -1,5 +1,6 @@
 /** `gpucol schema`: the JSON schema of a config, for editors. */
 import { writeFileSync } from 'node:fs'
+import { testEditorSchema } from '../config-tests/editor-schema.ts'
 import { editorSchema } from '../config/editor-schema.ts'
 import { referencePage } from '../config/reference.ts'
 import { packageFile } from '../package-files.ts'
@@ -13,7 +14,7 @@ export const schema: Command = {
 An editor that speaks JSON schema completes and checks a config that begins with
 # yaml-language-server: $schema=schema.json
 
-  --write         Writes configs/schema.json and configs/reference.md instead. For a checkout of gpucol.
+  --write         Writes the generated files in configs/ instead: schema.json, reference.md, test-schema.json.
 `,
   options: { write: { type: 'boolean' } },
   async run(args, { registries, out }) {
@@ -26,6 +27,7 @@ An editor that speaks JSON schema completes and checks a config that begins with
     for (const [name, content] of [
       ['schema.json', text],
       ['reference.md', referencePage(registries)],
+      ['test-schema.json', `${JSON.stringify(testEditorSchema(registries), undefined, 2)}\n`],
     ] as const) {
       writeFileSync(packageFile('configs', name), content)
       out(`configs/${name} is written\n`)

@@ -7,7 +7,8 @@ import { testSchema } from './test-schema.ts'
 
 export function testEditorSchema(registries: Registries): object {
   const { properties: parts = {} } = editorSchema(registries) as Schema
-  const oneProcessor = { ...parts['processors'], minProperties: 1, maxProperties: 1 }
+  const { pattern: _, ...section } = parts['processors'] ?? {}
+  const oneProcessor = { ...section, type: 'object', minProperties: 1, maxProperties: 1 }
   const { tests, ...file } = mapSchemas(testSchema as Schema, forEditors).properties!
   const withProcessors = (properties: Record<string, Schema>) => ({
     ...properties,

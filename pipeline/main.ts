@@ -9,13 +9,14 @@ import { components } from './commands/components.ts'
 import { printConfig } from './commands/print-config.ts'
 import { run } from './commands/run.ts'
 import { schema } from './commands/schema.ts'
+import { simulate } from './commands/simulate.ts'
 import { test } from './commands/test.ts'
 import { validate } from './commands/validate.ts'
 import { closest } from './config/closest.ts'
 import { extensions } from './extensions.ts'
 import { packageFile } from './package-files.ts'
 
-const commands: readonly Command[] = [run, validate, components, printConfig, schema, test]
+const commands: readonly Command[] = [run, validate, components, printConfig, schema, test, simulate]
 
 const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
 

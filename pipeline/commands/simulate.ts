@@ -70,6 +70,7 @@ Ctrl-C. The same seed, size and time give the same bytes.
       err(`gpucol simulate: ${(error as Error).message}\n`)
       return 1
     }
+    const before = process.cpuUsage()
     const receivers = new Set(registries.receivers.map(({ type }) => type))
     out(describe(config, simulation) + configSnippet(config, simulation, receivers))
     await new Promise<void>(resolve => {
@@ -78,6 +79,7 @@ Ctrl-C. The same seed, size and time give the same bytes.
     })
     await simulation.close(deadlineIn(clock, CLOSE_MS))
     await network.close()
+    out(describeCost(simulation, process.cpuUsage(before)))
     return 0
   },
 }
@@ -118,6 +120,14 @@ function describe({ nodes, gpus_per_node: gpus, seed }: SimulatorConfig, { addre
     return `  ${face.name.padEnd(20)}http://${address}${paths[0]}${last}\n`
   })
   return `A simulated cluster of ${nodes} nodes with ${gpus} GPUs each (seed ${seed}) is up, until Ctrl-C:\n\n${lines.join('')}\n`
+}
+
+/** So that a benchmark knows what the cluster itself took of the machine. */
+function describeCost({ served }: Simulation, { user, system }: NodeJS.CpuUsage): string {
+  const megabytes = served.bytes / 1e6
+  const cpuMs = (user + system) / 1000
+  const perMegabyte = megabytes > 0 ? `, ${(cpuMs / megabytes).toFixed(2)} ms per MB` : ''
+  return `\nServed ${served.requests} requests and ${megabytes.toFixed(1)} MB in ${(cpuMs / 1000).toFixed(2)} s of CPU${perMegabyte}.\n`
 }
 
 /** A config to paste, of receivers that there are. */

@@ -4,20 +4,28 @@ import type { Clock } from '../component.ts'
 import type { Exchange, Face } from './face.ts'
 import type { Fault, FaultSchedule } from './faults.ts'
 
+/** What went out, headers included. */
+export type Served = { requests: number; bytes: number }
+
 export type ServerParts = {
   readonly faces: readonly Face[]
   readonly faults: FaultSchedule
   readonly clock: Clock
   /** Brings the cluster to the present and says when that is. */
   readonly present: () => number
+  readonly served: Served
 }
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** A prefix is put before the path of every request: on the listener of one node all paths are that node's. */
-export function createRequestHandler({ faces, faults, clock, present }: ServerParts, prefix = ''): RequestHandler {
+export function createRequestHandler(
+  { faces, faults, clock, present, served }: ServerParts,
+  prefix = '',
+): RequestHandler {
   return (request, response) => {
     const path = prefix + pathOf(request.url ?? '/')
+    count(request, response)
     for (const face of faces) {
       const endpoint = face.endpointOf(path)
       if (endpoint === undefined) continue
@@ -27,6 +35,14 @@ export function createRequestHandler({ faces, faults, clock, present }: ServerPa
       return
     }
     response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('404 page not found\n')
+  }
+
+  function count({ socket }: IncomingMessage, response: ServerResponse): void {
+    const before = socket.bytesWritten
+    response.on('close', () => {
+      served.requests++
+      served.bytes += socket.bytesWritten - before
+    })
   }
 
   function answer(face: Face, endpoint: string, exchange: Exchange): void {

@@ -6,7 +6,7 @@ import { createFaces, type FaceOptions } from './faces.ts'
 import { FaultSchedule, type Fault } from './faults.ts'
 import { createNodeListeners } from './node-listeners.ts'
 import { nodeName } from './node.ts'
-import { createRequestHandler } from './server.ts'
+import { createRequestHandler, type Served } from './server.ts'
 import { createSimulatedClock } from './simulated-clock.ts'
 
 export type SimulationOptions = FaceOptions & {
@@ -31,6 +31,7 @@ export type Simulation = {
   readonly address: string
   /** Of the listeners of single nodes, in the order of nodes. */
   readonly nodeAddresses: readonly string[]
+  readonly served: Readonly<Served>
   close(deadlineMs: number): Promise<void>
 }
 
@@ -58,7 +59,8 @@ export async function startSimulation(
     }
     return cluster.timeMs
   }
-  const parts = { faces, faults, clock, present }
+  const served: Served = { requests: 0, bytes: 0 }
+  const parts = { faces, faults, clock, present, served }
   const listener = await network.listen(options.endpoint, createRequestHandler(parts))
   const nodes = createNodeListeners({ network, clock, parts, endpoint: options.endpoint })
   if (options.nodePorts) {
@@ -81,6 +83,7 @@ export async function startSimulation(
     faces,
     address: listener.address,
     nodeAddresses: nodes.addresses,
+    served,
     async close(deadlineMs) {
       cancelTick()
       for (const face of faces) face.close?.()

@@ -22,7 +22,9 @@ export class ByteArena {
     const end = start + to - from
     if (end > this.bytes.length) this.#growBytes(end)
     if (this.count + 2 > this.starts.length) this.#growCount()
-    this.bytes.set(source.subarray(from, to), start)
+    // For a few bytes the call of `set` costs more than the bytes.
+    if (to - from > 64) this.bytes.set(source.subarray(from, to), start)
+    else for (let i = from, at = start; i < to; i++, at++) this.bytes[at] = source[i]!
     this.starts[++this.count] = end
     return this.count - 1
   }
@@ -37,14 +39,14 @@ export class ByteArena {
   }
 
   #growBytes(needed: number): void {
-    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2, 1024))
+    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2, 4096))
     grown.set(this.bytes)
     this.bytes = grown
     this.view = new DataView(grown.buffer)
   }
 
   #growCount(): void {
-    const grown = new Uint32Array(Math.max(this.starts.length * 2, 16))
+    const grown = new Uint32Array(Math.max(this.starts.length * 2, 128))
     grown.set(this.starts)
     this.starts = grown
   }

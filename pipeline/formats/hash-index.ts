@@ -17,12 +17,12 @@ export class HashIndex {
   /** Gives the next number to something that is not in the table. */
   add(hash: number): number {
     if (this.count === this.hashes.length) {
-      const grown = new Int32Array(Math.max(8, this.count * 2))
+      const grown = new Int32Array(Math.max(64, this.count * 2))
       grown.set(this.hashes)
       this.hashes = grown
     }
     this.hashes[this.count] = hash
-    if (++this.count * 2 > this.slots.length) this.#rebuild(capacityFor(this.count))
+    if (++this.count * 2 > this.slots.length) this.#rebuild(this.slots.length * 2)
     else this.#place(this.count - 1)
     return this.count - 1
   }
@@ -112,7 +112,7 @@ function hashPair(first: number, second: number): number {
 
 /** A power of two that leaves half of the places free. */
 function capacityFor(count: number): number {
-  let capacity = 16
+  let capacity = 64
   while (capacity < count * 2) capacity *= 2
   return capacity
 }

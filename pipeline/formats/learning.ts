@@ -32,11 +32,11 @@ export class Learning {
   slotOf: Int32Array
   slotCount: number
   readonly newLiterals = new ByteArena()
-  readonly names: string[]
   readonly newBlocks = new ByteArena()
-  readonly labelsOfBlock: Labels[]
-  readonly nameOfBlock: string[]
 
+  #newNames: string[] = []
+  #newLabels: Labels[] = []
+  #newBlockNames: string[] | undefined
   #newComments = new Map<number, number>()
   #literalIndex: HashIndex
   #index: LineIndex | undefined
@@ -51,7 +51,7 @@ export class Learning {
 
   /** The first `expected` lines were read already, each as known. */
   constructor(known: KnownLines, expected: number, index: LineIndex | undefined) {
-    const { literalOf, blockOf, literalIndex, names } = known.shape
+    const { literalOf, blockOf, literalIndex } = known.shape
     this.known = known
     this.lineCount = literalOf.length
     this.endLine = known.shape.endLine
@@ -59,14 +59,12 @@ export class Learning {
     this.blockOf = blockOf
     this.slotOf = known.columns.slotOf
     this.slotCount = known.slotCount
-    this.names = names.slice()
-    this.labelsOfBlock = known.labelsOfBlock.slice()
-    this.nameOfBlock = known.nameOfBlock?.slice() ?? []
+    if (known.nameOfBlock !== undefined) this.#newBlockNames = []
     this.#literalIndex = literalIndex
     this.#index = index
-    this.sequence = new Int32Array(Math.max(64, this.lineCount))
-    this.#lineSeen = new Uint8Array(Math.max(64, this.lineCount))
-    this.#slotSeen = new Uint8Array(Math.max(64, this.slotCount))
+    this.sequence = new Int32Array(Math.max(256, this.lineCount))
+    this.#lineSeen = new Uint8Array(Math.max(256, this.lineCount))
+    this.#slotSeen = new Uint8Array(Math.max(256, this.slotCount))
     for (let line = 0; line < expected; line++) this.note(line)
   }
 
@@ -147,7 +145,7 @@ export class Learning {
   addLiteral(bytes: Uint8Array, view: DataView, start: number, end: number, name: string): number {
     if (this.newLiterals.count === 0) this.#literalIndex = this.#literalIndex.copy()
     this.newLiterals.add(bytes, start, end)
-    this.names.push(name)
+    this.#newNames.push(name)
     return this.#literalIndex.add(hashBytes(view, start, end))
   }
 
@@ -175,17 +173,40 @@ export class Learning {
 
   addBlock(bytes: Uint8Array, view: DataView, start: number, end: number, labels: Labels, name: string): number {
     this.newBlocks.add(bytes, start, end)
-    this.labelsOfBlock.push(labels)
-    if (name !== '' || this.nameOfBlock.length > 0) {
-      while (this.nameOfBlock.length < this.labelsOfBlock.length - 1) this.nameOfBlock.push('')
-      this.nameOfBlock.push(name)
-    }
+    this.#newLabels.push(labels)
+    if (name !== '') this.#newBlockNames ??= Array.from({ length: this.newBlocks.count - 1 }, () => '')
+    this.#newBlockNames?.push(name)
     return this.#lines.blocks.add(hashBlock(view, start, end))
   }
 
-  /** Whether a block has a metric name in it. */
-  hasName(block: number): boolean {
-    return this.nameOfBlock.length > 0 && this.nameOfBlock[block] !== ''
+  get literalCount(): number {
+    return this.known.shape.literals.count + this.newLiterals.count
+  }
+
+  /** The metric name that a literal is; empty for comments, and where the name stands in the block. */
+  nameOf(literal: number): string {
+    const { names } = this.known.shape
+    return literal < names.length ? names[literal]! : this.#newNames[literal - names.length]!
+  }
+
+  get blockCount(): number {
+    return this.known.blocks.count + this.newBlocks.count
+  }
+
+  labelsOfBlock(block: number): Labels {
+    const { labelsOfBlock } = this.known
+    return block < labelsOfBlock.length ? labelsOfBlock[block]! : this.#newLabels[block - labelsOfBlock.length]!
+  }
+
+  /** Whether some blocks have metric names in them. */
+  get hasNames(): boolean {
+    return this.#newBlockNames !== undefined
+  }
+
+  /** The metric name in a block; empty if there is none. */
+  nameOfBlock(block: number): string {
+    const known = this.known.blocks.count
+    return (block < known ? this.known.nameOfBlock?.[block] : this.#newBlockNames?.[block - known]) ?? ''
   }
 
   /** The line of a literal and a block, or -1. */
@@ -217,7 +238,7 @@ export class Learning {
 
   /** The slot of a series: a new one, unless the series is there already in another spelling. */
   #slotFor(literal: number, block: number): number {
-    const name = this.#nameOf(literal, block)
+    const name = this.#seriesName(literal, block)
     const firstBlock = this.#firstBlockLike(block)
     this.#noteName(name, literal)
     if (!this.#spellingsDiffer) return this.slotCount
@@ -226,15 +247,15 @@ export class Learning {
       for (let line = 0; line < this.lineCount - 1; line++) {
         const other = this.blockOf[line]!
         if (other === NO_BLOCK) continue
-        const otherName = this.#nameOf(this.literalOf[line]!, other)
+        const otherName = this.#seriesName(this.literalOf[line]!, other)
         this.#seriesIndex.findOrAdd(otherName, this.#firstBlockLike(other), this.slotOf[line]!)
       }
     }
     return this.#seriesIndex.findOrAdd(name, firstBlock, this.slotCount)
   }
 
-  #nameOf(literal: number, block: number): string {
-    return this.names[literal]! || this.nameOfBlock[block]!
+  #seriesName(literal: number, block: number): string {
+    return this.nameOf(literal) || this.nameOfBlock(block)
   }
 
   /** The first of the blocks that have the same labels. */
@@ -243,7 +264,7 @@ export class Learning {
       this.#firstBlocks = new Map()
       for (let known = 0; known < this.known.blocks.count; known++) this.#firstBlockLike(known)
     }
-    const labels = this.labelsOfBlock[block]!
+    const labels = this.labelsOfBlock(block)
     const first = this.#firstBlocks.get(labels)
     if (first === undefined) this.#firstBlocks.set(labels, block)
     else if (first !== block) this.#spellingsDiffer = true
@@ -300,7 +321,7 @@ function isAt(arena: ByteArena, number: number, view: DataView, p: number, limit
 }
 
 function grow(numbers: Int32Array): Int32Array {
-  const grown = new Int32Array(Math.max(64, numbers.length * 2))
+  const grown = new Int32Array(Math.max(256, numbers.length * 2))
   grown.set(numbers)
   return grown
 }

@@ -23,11 +23,16 @@ const HASH = 0x23
 const MINUS = 0x2d
 const DOT = 0x2e
 const ZERO = 0x30
+const OPEN = 0x7b
 
 const POWERS_OF_TEN = Float64Array.from({ length: 16 }, (_, power) => 10 ** power)
 
 /** More than one in so many lines out of place, and the expected order is not worth much. */
 const DISPLACED_SHARE = 8
+/** So many more expositions with much out of place than without, and the target has no order. */
+const NO_ORDER = 2
+/** What is counted at most, so that a target whose order returns is believed after a while. */
+const MAX_DISORDER = 5
 
 export type Lines = {
   readonly known: KnownLines
@@ -51,7 +56,7 @@ export class LineReader {
   #known: KnownLines
   /** Kept between expositions for a target that does not keep its order. */
   #index: LineIndex | undefined
-  /** How many expositions in a row had much out of place. */
+  /** How many more expositions had much out of place than not. */
   #disorder = 0
 
   /** The line that is expected next. */
@@ -91,10 +96,9 @@ export class LineReader {
   /** Reads bytes[start, limit): whole lines, each with its line feed. */
   read(bytes: Uint8Array, view: DataView, start: number, limit: number): void {
     let p = start
-    for (;;) {
+    while (p < limit) {
       p = this.#readExpected(bytes, view, p, limit)
-      if (p >= limit) return
-      p = this.#readOther(bytes, view, p, limit)
+      if (p < limit) p = this.#readOther(bytes, view, p, limit)
     }
   }
 
@@ -110,14 +114,15 @@ export class LineReader {
     if (this.#learning === undefined && this.#next < shape.literalOf.length) this.#startLearning()
     const learning = this.#learning
     if (learning === undefined) {
-      this.#disorder = 0
+      this.#disorder = Math.max(0, this.#disorder - 1)
       return this.#result(sampleLines, 0, 0)
     }
     const { samples, duplicates } = learning
-    this.#disorder = learning.displaced * DISPLACED_SHARE > learning.length ? this.#disorder + 1 : 0
-    const keepsOrder = this.#disorder < 2
+    const disordered = learning.displaced * DISPLACED_SHARE > learning.length
+    this.#disorder = disordered ? Math.min(this.#disorder + 1, MAX_DISORDER) : Math.max(0, this.#disorder - 1)
+    const keepsOrder = this.#disorder < NO_ORDER
     // The first time that much is out of place, the new order is learnt; if that does not last, there is none.
-    const reorder = this.#disorder === 1
+    const reorder = disordered && keepsOrder
     if (learning.hasKnownLines && !reorder && !shape.families.conflicting) {
       this.#index = keepsOrder ? undefined : learning.unchangedIndex
       return this.#result(samples, duplicates, 0)
@@ -160,7 +165,28 @@ export class LineReader {
       if (block >= 0) {
         const blockStart = blockStarts[block]!
         const blockLength = blockStarts[block + 1]! - blockStart
-        if (q + blockLength > limit || !sameBytes(view, q, blockView, blockStart, blockLength)) break
+        if (q + blockLength > limit) break
+        // What `sameBytes` does, in place: the compiler leaves it out of line, and this is most of all the time there is.
+        if (blockLength < 8) {
+          if (!sameBytes(view, q, blockView, blockStart, blockLength)) break
+        } else {
+          const shift = blockStart - q
+          const last = q + blockLength - 8
+          let at = q
+          for (; at + 24 < last; at += 32) {
+            if (
+              view.getFloat64(at, true) !== blockView.getFloat64(at + shift, true) ||
+              view.getFloat64(at + 8, true) !== blockView.getFloat64(at + 8 + shift, true) ||
+              view.getFloat64(at + 16, true) !== blockView.getFloat64(at + 16 + shift, true) ||
+              view.getFloat64(at + 24, true) !== blockView.getFloat64(at + 24 + shift, true)
+            ) {
+              break
+            }
+          }
+          if (at + 24 < last) break
+          while (at < last && view.getFloat64(at, true) === blockView.getFloat64(at + shift, true)) at += 8
+          if (at < last || view.getFloat64(last, true) !== blockView.getFloat64(last + shift, true)) break
+        }
         q = readPlainNumber(bytes, q + blockLength, number)
         if (q < 0) {
           q = this.#readNumbers(bytes, p + literalLength + blockLength)
@@ -179,22 +205,20 @@ export class LineReader {
   /** Reads a line that is not the expected one. Returns where the next line begins. */
   #readOther(bytes: Uint8Array, view: DataView, start: number, limit: number): number {
     const learning = this.#learning ?? this.#startLearning()
-    const end = nameEnd(bytes, start, limit, true)
-    if (end === start && bytes[start] !== 0x7b) return this.#readWhole(bytes, view, start, learning)
-    if (this.#hasEnded()) return this.#readWhole(bytes, view, start, learning)
-
-    const block = learning.findBlock(view, end, limit)
-    if (block < 0) return this.#readWhole(bytes, view, start, learning)
+    // Most lines have the name of the line before.
     let literal = this.#lastLiteral
-    if (
-      literal < 0 ||
-      learning.literalLength(literal) !== end - start ||
-      !learning.isLiteral(literal, view, start, limit)
-    ) {
+    let end = literal < 0 ? start : start + learning.literalLength(literal)
+    if (literal < 0 || !isKeyAt(bytes, end) || !learning.isLiteral(literal, view, start, limit)) {
+      end = nameEnd(bytes, start, limit, true)
+      if (end === start && bytes[start] !== OPEN) return this.#readWhole(bytes, view, start, learning)
       literal = learning.findLiteral(view, start, end)
     }
+    if (this.#hasEnded()) return this.#readWhole(bytes, view, start, learning)
+    const block = learning.findBlock(view, end, limit)
+    if (block < 0) return this.#readWhole(bytes, view, start, learning)
     // One of the two has the name, and only one.
-    if (end > start === learning.hasName(block)) return this.#readWhole(bytes, view, start, learning)
+    const hasName = end > start
+    if (hasName === (learning.nameOfBlock(block) !== '')) return this.#readWhole(bytes, view, start, learning)
     const next = this.#readValue(bytes, end + learning.blockLength(block))
     if (next < 0) return this.#readWhole(bytes, view, start, learning)
     if (literal < 0) literal = learning.addLiteral(bytes, view, start, end, asciiText(bytes, start, end))
@@ -217,7 +241,7 @@ export class LineReader {
     let literal = learning.findLiteral(view, start, next)
     let line = literal < 0 ? -1 : learning.findComment(literal)
     if (line < 0) {
-      if (bytes.subarray(start, end).includes(0)) return this.bad('there is a NUL byte')
+      if (hasNul(bytes, start, end)) return this.bad('there is a NUL byte')
       if (skipBlanks(bytes, start, end) < end) {
         const metadata = readMetadataLine(bytes, start, end, this.#known.shape.dialect)
         if (metadata.kind === 'bad') return this.bad(metadata.problem)
@@ -236,7 +260,7 @@ export class LineReader {
     if (wrong !== undefined) return this.bad(wrong)
     let block = learning.findBlock(view, line.nameEnd, line.keyEnd)
     if (block < 0 || learning.blockLength(block) !== line.keyEnd - line.nameEnd) {
-      if (bytes.subarray(start, line.keyEnd).includes(0)) return this.bad('there is a NUL byte')
+      if (hasNul(bytes, start, line.keyEnd)) return this.bad('there is a NUL byte')
       const decoded = decodeLabels(bytes, line.labels)
       if (typeof decoded === 'string') return this.bad(decoded)
       const labels = this.#makeLabels(decoded.labels)
@@ -265,8 +289,8 @@ export class LineReader {
   /** What follows a known line is expected to be what followed it last time. */
   #continueAt(line: number, learning: Learning): void {
     if (line >= this.#known.shape.literalOf.length) return
+    if (line !== this.#next) learning.displaced++
     this.#next = line + 1
-    learning.displaced++
   }
 
   #store(line: number): void {
@@ -359,6 +383,16 @@ function readPlainNumber(bytes: Uint8Array, start: number, result: Float64Array)
   return p + 1
 }
 
+/** Whether a label block may begin here. */
+function isKeyAt(bytes: Uint8Array, p: number): boolean {
+  return bytes[p] === OPEN || bytes[p] === SPACE
+}
+
+function hasNul(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let p = start; p < end; p++) if (bytes[p] === 0) return true
+  return false
+}
+
 function pick(numbers: Float64Array, places: Uint32Array): Float64Array {
   const picked = new Float64Array(places.length)
   for (let i = 0; i < places.length; i++) picked[i] = numbers[places[i]!]!
@@ -366,7 +400,7 @@ function pick(numbers: Float64Array, places: Uint32Array): Float64Array {
 }
 
 function grow(numbers: Float64Array, fill: number): Float64Array {
-  const grown = new Float64Array(Math.max(64, numbers.length * 2))
+  const grown = new Float64Array(Math.max(256, numbers.length * 2))
   grown.set(numbers)
   if (fill !== 0) grown.fill(fill, numbers.length)
   return grown

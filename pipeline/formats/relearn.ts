@@ -24,10 +24,10 @@ export type Relearnt = {
  * they were, with new ones behind them: that leaves the layout as it is, as far as it can be.
  */
 export function relearn(learning: Learning, keepsOrder: boolean): Relearnt {
-  const { known, names, labelsOfBlock, nameOfBlock } = learning
+  const { known } = learning
   const order = keepsOrder ? learning.sequence.subarray(0, learning.length) : settledOrder(learning)
-  const literals = new Renumbering(names.length)
-  const blocks = new Renumbering(labelsOfBlock.length)
+  const literals = new Renumbering(learning.literalCount)
+  const blocks = new Renumbering(learning.blockCount)
   // As long as the series are the same their slots are, too, whatever the order of lines: the layout stays.
   const slots = new Renumbering(learning.slotCount)
   if (learning.hasKnownSlots) for (let slot = 0; slot < known.slotCount; slot++) slots.of(slot)
@@ -51,12 +51,12 @@ export function relearn(learning: Learning, keepsOrder: boolean): Relearnt {
   const shape = shapeFrom(
     known.shape.dialect,
     pickStrings(known.shape.literals, learning.newLiterals, oldLiterals),
-    Array.from(oldLiterals, literal => names[literal]!),
+    Array.from(oldLiterals, literal => learning.nameOf(literal)),
     literalOf,
     blockOf,
   )
-  const blockLabels = Array.from(oldBlocks, block => labelsOfBlock[block]!)
-  const blockNames = nameOfBlock.length === 0 ? undefined : Array.from(oldBlocks, block => nameOfBlock[block] ?? '')
+  const blockLabels = Array.from(oldBlocks, block => learning.labelsOfBlock(block))
+  const blockNames = learning.hasNames ? Array.from(oldBlocks, block => learning.nameOfBlock(block)) : undefined
   const { columns, labels } = numberSeries(shape, slotOf, oldSlots.length, blockLabels, blockNames)
   const starts = startSlots(shape.dialect, columns, labels)
   const hashes = keepsOrder ? undefined : learning.blockHashes

@@ -24,9 +24,14 @@ export function tokenText(bytes: Uint8Array, start: number, end: number, form: n
 
 /** The text of a description, in which bad bytes do no harm: they are replaced. */
 export function helpText(bytes: Uint8Array, start: number, end: number, dialect: 'text' | 'openmetrics'): string {
-  const text = lenient.decode(bytes.subarray(start, end))
+  const text = isAscii(bytes, start, end) ? asciiText(bytes, start, end) : lenient.decode(bytes.subarray(start, end))
   if (!text.includes('\\')) return text
   return dialect === 'text' ? text.replace(/\\[\\n]/g, unescapeOne) : unescapeValue(text)
+}
+
+function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let p = start; p < end; p++) if (bytes[p]! >= 0x80) return false
+  return true
 }
 
 /** As Prometheus reads it: an escape that means nothing stands for itself. */

@@ -58,28 +58,53 @@ function value(field: number, random: () => number): string {
   return String(Math.floor(random() * (field < 2 ? 2600 : field > 11 && field < 15 ? 80_000 : 100)))
 }
 
-const KSM_FAMILIES = [
-  'kube_pod_status_ready',
-  'kube_pod_status_scheduled',
-  'kube_pod_created',
-  'kube_pod_start_time',
-  'kube_pod_completion_time',
-  'kube_pod_restart_policy',
-  'kube_pod_owner',
-  'kube_pod_info',
+/** Families of kube-state-metrics, each with the labels that its lines have besides those of the pod. */
+const KSM_FAMILIES: readonly (readonly [name: string, lines: readonly string[]])[] = [
+  [
+    'kube_pod_info',
+    ['host_ip="10.0.0.1",pod_ip="10.1.2.3",node="gpu-node-17",created_by_kind="Job",created_by_name="train"'],
+  ],
+  ['kube_pod_owner', ['owner_kind="Job",owner_name="train-llama",owner_is_controller="true"']],
+  ['kube_pod_created', ['']],
+  ['kube_pod_start_time', ['']],
+  ['kube_pod_restart_policy', ['type="Never"']],
+  ['kube_pod_status_phase', values('phase', ['Pending', 'Succeeded', 'Failed', 'Unknown', 'Running'])],
+  ['kube_pod_status_ready', values('condition', ['true', 'false', 'unknown'])],
+  ['kube_pod_status_scheduled', values('condition', ['true', 'false', 'unknown'])],
+  ['kube_pod_status_qos_class', values('qos_class', ['BestEffort', 'Burstable', 'Guaranteed'])],
+  [
+    'kube_pod_status_reason',
+    values('reason', ['Evicted', 'NodeAffinity', 'NodeLost', 'Shutdown', 'UnexpectedAdmissionError']),
+  ],
+  ['kube_pod_container_status_running', ['container="main"']],
+  ['kube_pod_container_status_waiting', ['container="main"']],
+  ['kube_pod_container_status_ready', ['container="main"']],
+  ['kube_pod_container_status_restarts_total', ['container="main"']],
+  [
+    'kube_pod_container_resource_requests',
+    ['cpu",unit="core', 'memory",unit="byte', 'nvidia_com_gpu",unit="integer'].map(
+      resource => `container="main",node="gpu-node-17",resource="${resource}"`,
+    ),
+  ],
 ]
-export const KSM_FAMILY_COUNT = KSM_FAMILIES.length
+export const KSM_LINES_PER_POD = KSM_FAMILIES.reduce((sum, [, lines]) => sum + lines.length, 0)
 
-/** One scrape of kube-state-metrics, whose objects come in another order every time. */
+function values(label: string, all: readonly string[]): string[] {
+  return all.map(value => `${label}="${value}"`)
+}
+
+/** One scrape of kube-state-metrics, which writes its objects in another order for every family and every time. */
 export function kubeStatePayload(pods: number, scrape: number): Buffer {
   const random = createRandom(scrape + 1)
   let text = ''
-  for (const [index, family] of KSM_FAMILIES.entries()) {
+  for (const [family, lines] of KSM_FAMILIES) {
     text += `# HELP ${family} What ${family} says of a pod.\n# TYPE ${family} gauge\n`
     for (const pod of shuffled(pods, random)) {
-      const more = index > 4 ? `,node="gpu-node-${pod % 500}",kind_${index}="${family}"` : ''
       const id = String(pod).padStart(12, '0')
-      text += `${family}{namespace="team-${pod % 40}",pod="train-${pod}-worker-0",uid="7d5f0c1e-52c1-4b8e-9d3a-${id}"${more}} ${Math.floor(random() * 100)}\n`
+      const block = `{namespace="team-${pod % 40}",pod="train-${pod}-worker-0",uid="7d5f0c1e-52c1-4b8e-9d3a-${id}"`
+      for (const more of lines) {
+        text += `${family}${block}${more === '' ? '' : ','}${more}} ${Math.floor(random() * 100)}\n`
+      }
     }
   }
   return Buffer.from(text)

@@ -1,8 +1,8 @@
 /** `gpucol test`: config tests on a virtual clock. */
 import { writeFileSync } from 'node:fs'
-import { RE2JS } from 're2js'
 import { createSystemClock } from '../clock/system-clock.ts'
 import { formatProblems } from '../config/config-error.ts'
+import { findIn } from '../config-tests/regex.ts'
 import { junitReport } from '../config-tests/report-junit.ts'
 import { jsonReport } from '../config-tests/report-json.ts'
 import { closingText, textReport } from '../config-tests/report-text.ts'
@@ -79,8 +79,7 @@ function readOptions({ values, positionals: files }: CommandArguments) {
 
 function compileFilter(text: string): (name: string) => boolean {
   try {
-    const regex = RE2JS.compile(text)
-    return name => regex.matcher(name).find()
+    return findIn(text)
   } catch (error) {
     throw new UsageError(`--filter is not a regular expression: ${(error as Error).message}`)
   }

@@ -1,12 +1,10 @@
 /** Reads what a step expects. */
-import { RE2JS } from 're2js'
 import { nodeAt, placeOfKey, placeOfValue } from '../config/entry-path.ts'
-import type { Finding } from '../config/finding.ts'
 import type { Path } from '../config/plain-value.ts'
-import type { YamlEntry } from '../config/yaml-source.ts'
-import { compileRegex } from '../relabel/regex.ts'
-import type { Content, ContentReader } from './content.ts'
+import type { Content } from './content.ts'
 import { readSamples } from './expected-text.ts'
+import type { Reading } from './read-step.ts'
+import { findIn, matchWhole } from './regex.ts'
 import { parseSelector, type Selector } from './selector.ts'
 import type { Expectation, ExpectationKind } from './suite.ts'
 import type { TestFile } from './test-schema.ts'
@@ -22,12 +20,8 @@ const FURTHER_KEYS: Readonly<Record<string, readonly string[]>> = {
   exporter: ['file', 'text', 'absent', 'present'],
 }
 
-export function createExpectationReader(
-  root: YamlEntry,
-  contents: ContentReader,
-  { mayLackExpected = false }: { readonly mayLackExpected?: boolean },
-  report: (finding: Finding) => void,
-) {
+/** Gives what reads an expectation that is as its schema wants it; what else is wrong is reported. */
+export function createExpectationReader({ root, contents, mayLackExpected = false, report }: Reading) {
   /** What `make` gives; what it throws is reported at the value. */
   function attempt<T>(path: Path, make: () => T): T | undefined {
     try {
@@ -44,14 +38,14 @@ export function createExpectationReader(
   }
 
   function seriesAt(raw: RawExpectation, path: Path): ExpectationKind | undefined {
-    const regex = attempt([...path, 'metrics'], () => compileRegex(raw.metrics ?? '.*'))
+    const matches = attempt([...path, 'metrics'], () => matchWhole(raw.metrics ?? '.*'))
     const content = contentAt(raw, path)
-    if (regex === undefined || content === undefined) return undefined
+    if (matches === undefined || content === undefined) return undefined
     const samples = readSamples(content, report)
     const known = new Map<string, boolean>()
     const isMeant = (name: string): boolean => {
       let meant = known.get(name)
-      if (meant === undefined) known.set(name, (meant = regex.matches(name)))
+      if (meant === undefined) known.set(name, (meant = matches(name)))
       return meant
     }
     for (const { name, line } of samples) {
@@ -74,8 +68,8 @@ export function createExpectationReader(
     }
     if (raw.log !== undefined) {
       const text = raw.log
-      const regex = attempt([...path, 'log'], () => RE2JS.compile(text))
-      return regex && { kind: 'log', text, matches: line => regex.matcher(line).find() }
+      const matches = attempt([...path, 'log'], () => findIn(text))
+      return matches && { kind: 'log', text, matches }
     }
     return seriesAt(raw, path)
   }
@@ -95,20 +89,17 @@ export function createExpectationReader(
     return undefined
   }
 
-  return {
-    /** None or one. The expectation must be as its schema wants it; what else is wrong is reported. */
-    read(raw: RawExpectation, path: Path): Expectation[] {
-      const kind = ['file', 'text', 'absent', 'present', 'log'].find(key => key in raw)!
-      for (const [key, kinds] of Object.entries(FURTHER_KEYS)) {
-        if (!(key in raw) || kinds.includes(kind)) continue
-        report({ place: placeOfKey(root, [...path, key]), message: `\`${key}\` does not go with \`${kind}\`` })
-      }
-      const expectation = kindAt(raw, path)
-      if (expectation === undefined) return []
-      const place = placeOfKey(root, [...path, kind])
-      if (raw.exporter === undefined) return [{ ...expectation, place }]
-      const exporter = { id: raw.exporter, place: placeOfValue(root, [...path, 'exporter']) }
-      return [{ ...expectation, place, exporter }]
-    },
+  return (raw: RawExpectation, path: Path): Expectation | undefined => {
+    const kind = ['file', 'text', 'absent', 'present', 'log'].find(key => key in raw)!
+    for (const [key, kinds] of Object.entries(FURTHER_KEYS)) {
+      if (!(key in raw) || kinds.includes(kind)) continue
+      report({ place: placeOfKey(root, [...path, key]), message: `\`${key}\` does not go with \`${kind}\`` })
+    }
+    const expectation = kindAt(raw, path)
+    if (expectation === undefined) return undefined
+    const place = placeOfKey(root, [...path, kind])
+    if (raw.exporter === undefined) return { ...expectation, place }
+    const exporter = { id: raw.exporter, place: placeOfValue(root, [...path, 'exporter']) }
+    return { ...expectation, place, exporter }
   }
 }

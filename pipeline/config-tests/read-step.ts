@@ -16,21 +16,27 @@ import type { TestFile } from './test-schema.ts'
 type RawStep = TestFile['tests'][number]['steps'][number]
 type RawAnswer = NonNullable<RawStep['answers']>[string]
 
+/** What all that is read from a test file is read with. */
+export type Reading = {
+  readonly root: YamlEntry
+  readonly contents: ContentReader
+  readonly mayLackExpected?: boolean
+  /** Whether what stands at a path is as its schema wants it. What is not is passed over. */
+  isSound(path: Path): boolean
+  report(finding: Finding): void
+}
+
 export type StepReader = {
-  /** The step must be as its schema wants it. What else is wrong is reported. */
+  /** What is wrong is reported; its time is NaN if that is wrong. */
   read(step: RawStep, path: Path, subject: Subject['kind'] | undefined): Step
 }
 
 /** That of the Prometheus text format, as most exporters send it. */
 const TEXT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-export function createStepReader(
-  root: YamlEntry,
-  contents: ContentReader,
-  options: { readonly mayLackExpected?: boolean },
-  report: (finding: Finding) => void,
-): StepReader {
-  const expectations = createExpectationReader(root, contents, options, report)
+export function createStepReader(reading: Reading): StepReader {
+  const { root, contents, isSound, report } = reading
+  const readExpectation = createExpectationReader(reading)
 
   /** What `file` or `text` at a path says; undefined if the file cannot be read. */
   function contentAt({ file, text }: { file?: string; text?: string }, path: Path): Content | undefined {
@@ -48,6 +54,7 @@ export function createStepReader(
     return Object.entries(answers).flatMap(([url, raw]) => {
       const answerPath = [...path, url]
       const place = placeOfKey(root, answerPath)
+      if (!isSound(answerPath)) return []
       try {
         const normalized = normalizeUrl(url)
         if (urls.has(normalized)) report({ place, message: `a second answer for ${normalized} in one step` })
@@ -89,21 +96,39 @@ export function createStepReader(
     return content?.bytes
   }
 
+  /** What `make` makes of a part of a step, if that is there and sound. */
+  function part<T, R>(value: T | undefined, path: Path, make: (value: T, path: Path) => R): R | undefined {
+    return value === undefined || !isSound(path) ? undefined : make(value, path)
+  }
+
   return {
     read(step, path, subject) {
-      const answers = step.answers === undefined ? [] : answersOf(step.answers, [...path, 'answers'])
       const objectsPath = [...path, 'objects']
-      const objectsContent = step.objects === undefined ? undefined : contentAt(step.objects, objectsPath)
-      const objects = objectsContent && readObjects(objectsContent, report)
-      const input = step.input === undefined ? undefined : inputOf(step.input, [...path, 'input'], subject)
+      const objects = part(step.objects, objectsPath, (raw, at) => {
+        const content = contentAt(raw, at)
+        return content && readObjects(content, report)
+      })
+      const input = part(step.input, [...path, 'input'], (raw, at) => inputOf(raw, at, subject))
       return {
         at: step.at,
-        atMs: parseDuration(step.at),
-        answers,
+        atMs: part(step.at, [...path, 'at'], parseDuration) ?? NaN,
+        answers: isMap(step.answers) ? answersOf(step.answers, [...path, 'answers']) : [],
         ...(objects !== undefined && { objects, objectsPlace: placeOfKey(root, objectsPath) }),
         ...(input !== undefined && { input }),
-        expect: (step.expect ?? []).flatMap((raw, index) => expectations.read(raw, [...path, 'expect', index])),
+        expect: listOf(step.expect).flatMap((raw, index) => {
+          const expectation = part(raw, [...path, 'expect', index], readExpectation)
+          return expectation === undefined ? [] : [expectation]
+        }),
       }
     },
   }
+}
+
+export function isMap(value: unknown): value is Record<string, never> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whatever somebody may have written instead of a list is no list. */
+function listOf<T>(value: readonly T[] | undefined): readonly T[] {
+  return Array.isArray(value) ? value : []
 }

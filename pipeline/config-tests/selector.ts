@@ -9,7 +9,7 @@
  * than in PromQL, a backslash before a character that needs none stays, so that `=~"a\.b"` is the regular expression it looks like.
  */
 import { getLabel, type Labels } from '../model/labels.ts'
-import { compileRegex } from '../relabel/regex.ts'
+import { matchWhole } from './regex.ts'
 
 export type Selector = {
   readonly text: string
@@ -46,9 +46,9 @@ export function parseSelector(text: string): Selector {
 const OPERATORS: Readonly<Record<string, (value: string) => Condition['accepts']>> = {
   '=': value => text => text === value,
   '!=': value => text => text !== value,
-  '=~': value => compileRegex(value).matches,
+  '=~': matchWhole,
   '!~'(value) {
-    const { matches } = compileRegex(value)
+    const matches = matchWhole(value)
     return text => !matches(text)
   },
 }

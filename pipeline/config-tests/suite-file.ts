@@ -12,7 +12,7 @@ import { findSecrets } from '../config/secrets.ts'
 import { createSource, startOf } from '../config/source.ts'
 import { readYaml, type YamlEntry } from '../config/yaml-source.ts'
 import { createContentReader } from './content.ts'
-import { createStepReader, type StepReader } from './read-step.ts'
+import { createStepReader, isMap, type StepReader } from './read-step.ts'
 import type { ConfigTest, Step, Subject, Suite } from './suite.ts'
 import { testSchema, type TestFile } from './test-schema.ts'
 
@@ -51,15 +51,23 @@ function readTests(entry: YamlEntry, options: SuiteOptions, report: (finding: Fi
   findings.forEach(report)
   // What the schema does not like is looked into no further; everything else is.
   const isSound = (path: Path): boolean => {
-    const { start, end } = nodeAt(entry, path)?.place ?? { start: 0, end: 0 }
-    return !findings.some(({ place }) => place.start >= start && place.start < end)
+    const node = nodeAt(entry, path)
+    const { start } = placeOfKey(entry, path)
+    return node !== undefined && !findings.some(({ place }) => place.start >= start && place.start < node.place.end)
   }
   const file = value as TestFile
   const tests = Array.isArray(file.tests) ? file.tests : []
-  const steps = createStepReader(entry, createContentReader(entry.keyPlace.source), options, report)
+  const steps = createStepReader({
+    root: entry,
+    contents: createContentReader(entry.keyPlace.source),
+    isSound,
+    report,
+    ...options,
+  })
   return tests.flatMap((test, index) => {
+    if (!isMap(test)) return []
     const path = ['tests', index]
-    const read = readTest(entry, test, path, { file, steps, isSound, report })
+    const read = readTest(entry, test, path, { file, steps, report })
     return read === undefined ? [] : [read]
   })
 }
@@ -67,23 +75,22 @@ function readTests(entry: YamlEntry, options: SuiteOptions, report: (finding: Fi
 type TestReading = {
   readonly file: TestFile
   readonly steps: StepReader
-  isSound(path: Path): boolean
   report(finding: Finding): void
 }
 
 function readTest(entry: YamlEntry, test: Test, path: Path, reading: TestReading): ConfigTest | undefined {
-  const { file, steps: reader, isSound, report } = reading
+  const { file, steps: reader, report } = reading
   const subject = subjectOf(entry, file, test, path, report)
-  const startMs = test?.start === undefined ? DEFAULT_START_MS : parseStart(test.start)
+  const startMs = test.start === undefined ? DEFAULT_START_MS : parseStart(test.start)
   if (Number.isNaN(startMs)) {
     const message = `\`start\` must be a time such as 2023-11-14T22:13:30Z, found "${String(test.start)}"`
     report({ place: placeOfValue(entry, [...path, 'start']), message })
   }
-  const list = Array.isArray(test?.steps) ? test.steps : []
+  const list = Array.isArray(test.steps) ? test.steps : []
   const steps: Step[] = []
   list.forEach((step, index) => {
+    if (!isMap(step)) return
     const stepPath = [...path, 'steps', index]
-    if (!isSound(stepPath)) return
     const read = reader.read(step, stepPath, subject?.kind)
     const previous = steps.at(-1)
     if (previous !== undefined && read.atMs < previous.atMs) {
@@ -92,9 +99,9 @@ function readTest(entry: YamlEntry, test: Test, path: Path, reading: TestReading
     }
     steps.push(read)
   })
-  if (typeof test?.name !== 'string' || subject === undefined) return undefined
+  if (typeof test.name !== 'string' || subject === undefined) return undefined
   const place = placeOfValue(entry, [...path, 'name'])
-  if (steps.length === list.length && steps.every(({ expect }) => expect.length === 0)) {
+  if (list.length > 0 && list.every(step => isMap(step) && (step.expect ?? []).length === 0)) {
     report({ place, message: `"${test.name}" expects nothing at any step`, severity: 'warning' })
   }
   return { name: test.name, place, startMs, subject, steps }
@@ -144,7 +151,7 @@ function subjectKeys(
 function keysOf(root: YamlEntry, level: TestFile | Test, path: Path): SubjectKeys {
   const at = (key: 'config' | 'set' | 'processors'): YamlEntry | undefined => {
     const value = nodeAt(root, [...path, key])
-    return value === undefined || level?.[key] === undefined
+    return value === undefined || level[key] === undefined
       ? undefined
       : { keyPlace: placeOfKey(root, [...path, key]), value }
   }

@@ -88,6 +88,13 @@ export class Collection {
     return { count, entries: undone.size === 0 ? this.#entries(first, last) : this.#entriesWith(undone, first, last) }
   }
 
+  /** The one object of a name at a revision, or nothing. */
+  oneAt(revision: number, namespace: string | undefined, name: string): Range {
+    const [first] = this.rangeAt(revision, namespace, name).entries
+    const isFound = first?.[1].metadata.name === name
+    return isFound ? { count: 1, entries: [first!] } : { count: 0, entries: [] }
+  }
+
   *#entries(first: number, last: number): Iterable<[string, KubernetesObject]> {
     for (let i = first; i < last; i++) {
       const key = this.#keys.at(i)!

@@ -5,7 +5,7 @@
 import type { Clock } from '../../component.ts'
 import { denied, isCovered, type Access, type PolicyRule } from './access.ts'
 import { aggregatedDiscovery, coreVersions, groupInfo, groupList, resourceList, versionInfo } from './discovery.ts'
-import { parseListOptions, type ListOptions } from './list-options.ts'
+import { flag, parseListOptions, type ListOptions } from './list-options.ts'
 import { badRevision, parseRevision, readPage, requiredRevision } from './list.ts'
 import type { ObjectStore } from './object-store.ts'
 import { checkListness, negotiate, negotiateDiscovery, representationOf, type Accepted } from './representation.ts'
@@ -24,7 +24,15 @@ import {
 import type { ApiResponse } from './response.ts'
 import { isBuiltInGroup, type Resource } from './resources.ts'
 import { createServedResources, type ServedResourcesOptions } from './served-resources.ts'
-import { methodNotAllowed, noSuchResource, notFound, StatusError, tooLargeVersion, unauthorized } from './status.ts'
+import {
+  failing,
+  methodNotAllowed,
+  noSuchResource,
+  notFound,
+  StatusError,
+  tooLargeVersion,
+  unauthorized,
+} from './status.ts'
 import { createWatches, writeError } from './watch.ts'
 
 /** `url` is path and query; names of headers are lower case. */
@@ -101,7 +109,7 @@ export function createKubernetesApi(store: ObjectStore, options: KubernetesApiOp
     if (options.bearerToken !== undefined && request.headers['authorization'] !== `Bearer ${options.bearerToken}`) {
       throw unauthorized()
     }
-    if (faults.errorStatus !== undefined) throw failureOf(faults.errorStatus)
+    if (faults.errorStatus !== undefined) throw failing(faults.errorStatus)
     const target = parseRequestPath(path)
     if (target.to === 'resource') return answerResource(exchange, target)
     if (target.to === 'nothing') return sendPageNotFound(exchange.response)
@@ -143,7 +151,7 @@ export function createKubernetesApi(store: ObjectStore, options: KubernetesApiOp
 
   function answerResource(exchange: Exchange, path: ResourcePath): void {
     const { request, query } = exchange
-    const isWatch = path.isWatch || (path.name === undefined && isFlagged(query, 'watch'))
+    const isWatch = path.isWatch || (path.name === undefined && flag(query, 'watch') === true)
     authorize({ ...path, verb: isWatch ? 'watch' : path.name === undefined ? 'list' : 'get' })
 
     const resource = served.find(path.group, path.version, path.plural)
@@ -265,18 +273,18 @@ export function createKubernetesApi(store: ObjectStore, options: KubernetesApiOp
   return {
     handle(request, response) {
       const undo = new Set<() => void>()
-      const [path, search = ''] = request.url.split('?', 2) as [string, string?]
+      const [path] = request.url.split('?', 1) as [string]
       const { guarded, release } = guard(response, clock)
       const exchange: Exchange = {
         request,
-        query: new URLSearchParams(search),
+        query: new URLSearchParams(request.url.slice(path.length)),
         response: faults.truncate === true ? truncating(guarded) : guarded,
         stream: guarded,
         onGone: run => undo.add(run),
       }
       function begin(): void {
         attempt(exchange.response, () => {
-          if (isClosed) throw failureOf(503)
+          if (isClosed) throw failing(503)
           answer(exchange, path)
         })
       }
@@ -303,17 +311,7 @@ export function createKubernetesApi(store: ObjectStore, options: KubernetesApiOp
   }
 }
 
-function isFlagged(query: URLSearchParams, name: string): boolean {
-  const value = query.get(name)
-  return value !== null && !['false', '0'].includes(value.toLowerCase())
-}
-
 /** A single object of a namespaced kind has a namespace in its path; what has no namespace never has. */
 function fitsScope(resource: Resource, path: ResourcePath): boolean {
   return resource.namespaced ? path.namespace !== undefined || path.name === undefined : path.namespace === undefined
-}
-
-function failureOf(status: number): StatusError {
-  const reason = status === 503 ? 'ServiceUnavailable' : status === 429 ? 'TooManyRequests' : 'InternalError'
-  return new StatusError(status, reason, 'the server is currently unable to handle the request', { details: {} })
 }

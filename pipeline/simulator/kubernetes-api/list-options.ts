@@ -105,7 +105,7 @@ function unknownMatch(match: string, supported: readonly string[]): Problem {
 }
 
 /** A parameter that is there means yes, unless it says no. */
-function flag(query: URLSearchParams, name: string): boolean | undefined {
+export function flag(query: URLSearchParams, name: string): boolean | undefined {
   const value = query.get(name)
   return value === null ? undefined : !['false', '0'].includes(value.toLowerCase())
 }

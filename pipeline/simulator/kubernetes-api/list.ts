@@ -18,10 +18,11 @@ const TOO_OLD_TO_CONTINUE =
 /** The revision that must have been reached before a list can be answered. */
 export function requiredRevision(options: ListOptions): number {
   if (options.continueToken !== '') {
+    const { revision = 0 } = decodeContinuation(options.continueToken)
     if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
       throw badRequest('specifying resource version is not allowed when using continue')
     }
-    return decodeContinuation(options.continueToken).revision ?? 0
+    return revision
   }
   const revision = parseRevision(options.resourceVersion)
   if (revision === undefined) throw badRequest(`invalid resource version: ${unreadable(options.resourceVersion)}`)
@@ -36,7 +37,11 @@ export function readPage(
   currentRevision: number,
 ): Page {
   const { revision, start } = beginning(collection, options, currentRevision)
-  const range = collection.rangeAt(revision, namespace, start)
+  // Who asks for one name where there can only be one object of it gets no pages.
+  const isOneNamespace = namespace !== undefined || !collection.namespaced
+  const name = isOneNamespace ? options.fieldSelector.exactly('metadata.name') : undefined
+  const range =
+    name === undefined ? collection.rangeAt(revision, namespace, start) : collection.oneAt(revision, namespace, name)
 
   // A list from any version comes from a cache that does not page.
   const limit = options.resourceVersion === '0' && options.continueToken === '' ? 0 : options.limit

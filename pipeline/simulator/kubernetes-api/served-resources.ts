@@ -4,8 +4,7 @@ import { BUILT_IN_RESOURCES, parseApiVersion, resourceOf, type Resource } from '
 
 export type ServedResources = {
   find(group: string, version: string, plural: string): Resource | undefined
-  /** Built-in ones first, then by group; by plural in a group. */
-  all(): readonly Resource[]
+  /** Built-in ones first, then by name; in each the resources by plural. */
   groups(): ReadonlyMap<string, readonly Resource[]>
 }
 
@@ -18,14 +17,13 @@ export type ServedResourcesOptions = {
 
 export function createServedResources(store: ObjectStore, options: ServedResourcesOptions): ServedResources {
   let epoch = -1
-  let resources: readonly Resource[] = []
   let byPath = new Map<string, Resource>()
   let byGroup = new Map<string, Resource[]>()
 
   function update(): void {
     if (epoch === store.kindsEpoch) return
     epoch = store.kindsEpoch
-    resources = currentResources(store, options).toSorted(compareResources)
+    const resources = currentResources(store, options).toSorted(compareResources)
     byPath = new Map(
       resources.flatMap(resource =>
         resource.versions.map(version => [pathOf(resource.group, version, resource.plural), resource]),
@@ -38,10 +36,6 @@ export function createServedResources(store: ObjectStore, options: ServedResourc
     find(group, version, plural) {
       update()
       return byPath.get(pathOf(group, version, plural))
-    },
-    all() {
-      update()
-      return resources
     },
     groups() {
       update()

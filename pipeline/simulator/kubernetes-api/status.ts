@@ -94,10 +94,11 @@ export function invalidOptions(problems: readonly { field: string; reason: strin
   })
 }
 
-export function internalError(message: string): StatusError {
-  return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, {
-    details: { causes: [{ reason: 'InternalError', message }] },
-  })
+/** An API server in trouble. */
+export function failing(code: number): StatusError {
+  const reason = code === 503 ? 'ServiceUnavailable' : code === 429 ? 'TooManyRequests' : 'InternalError'
+  const details = reason === 'InternalError' ? {} : { retryAfterSeconds: 1 }
+  return new StatusError(code, reason, 'the server is currently unable to handle the request', { details })
 }
 
 export function tooLargeVersion(asked: string, current: number): StatusError {

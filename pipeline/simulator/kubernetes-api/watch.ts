@@ -54,6 +54,8 @@ const BOOKMARK_INTERVAL_MS = 60_000
 const LAST_BOOKMARK_MS = 2000
 /** A watch without a timeout of its own ends after this time, at most after twice as much. */
 const SHORTEST_WATCH_MS = 1_800_000
+/** A change of the whole cluster is told in parts, because its text could be too long for a string. */
+const EVENTS_AT_ONCE = 500
 const INITIAL_EVENTS_END = { 'k8s.io/initial-events-end': 'true' }
 
 type Watcher = {
@@ -77,10 +79,13 @@ export function createWatches(store: ObjectStore, clock: Clock): Watches {
   const unsubscribe = store.subscribe((collection, events) => {
     const audience = audiences.get(collection)
     if (audience === undefined) return
-    const lines = createLineCache()
-    inform(audience.anywhere, events, lines)
-    if (audience.byNode.size === 0) return
-    for (const [node, some] of eventsByNode(events)) inform(audience.byNode.get(node) ?? [], some, lines)
+    for (let i = 0; i < events.length; i += EVENTS_AT_ONCE) {
+      const some = events.slice(i, i + EVENTS_AT_ONCE)
+      const lines = createLineCache()
+      inform(audience.anywhere, some, lines)
+      if (audience.byNode.size === 0) continue
+      for (const [node, ofNode] of eventsByNode(some)) inform(audience.byNode.get(node) ?? [], ofNode, lines)
+    }
   })
 
   function inform(watchers: Iterable<Watcher>, events: readonly StoreEvent[], lines: LineCache): void {

@@ -93,6 +93,8 @@ describe('a list', () => {
       // From any version everything comes at once.
       ['limit=2&resourceVersion=0', 'abcde', [undefined]],
       ['limit=2&resourceVersion=3&resourceVersionMatch=NotOlderThan', 'ab', [3]],
+      // A name can be found again in the next namespace, so there may be more.
+      ['limit=1&fieldSelector=metadata.name%3Db', 'b ', [undefined, undefined]],
     ]
     for (const [query, expected, remaining] of cases) {
       it(`has ${expected} for ${query}`, () => {
@@ -107,6 +109,21 @@ describe('a list', () => {
         }
       })
     }
+
+    it('has no more pages than one for one name in one namespace', () => {
+      const { get } = createTestApi([pod('a'), pod('b'), object('v1', 'Node', 'a'), object('v1', 'Node', 'b')])
+      for (const path of ['/api/v1/namespaces/default/pods', '/api/v1/nodes']) {
+        for (const [name, expected] of [
+          ['a', ['a']],
+          ['aa', []],
+          ['c', []],
+        ] as const) {
+          const answer = get(`${path}?limit=1&fieldSelector=metadata.name%3D${name}`)
+          assert.deepEqual(names(answer), expected)
+          assert.equal(answer.body.metadata.continue, undefined)
+        }
+      }
+    })
 
     it('shows one moment, whatever happens between the pages', () => {
       const api = fivePods()
@@ -261,7 +278,11 @@ describe('a list', () => {
       400,
       'invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)',
     ],
-    ['continue=abc&resourceVersion=3', 400, 'specifying resource version is not allowed when using continue'],
+    [
+      `continue=${Buffer.from('{"v":"meta.k8s.io/v1","rv":3,"start":"x"}').toString('base64url')}&resourceVersion=3`,
+      400,
+      'specifying resource version is not allowed when using continue',
+    ],
     [
       'resourceVersion=abc',
       400,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { parseAllDocuments } from 'yaml'
 import { objectsFromDocuments } from '../../../../pipeline/simulator/kubernetes-api/object-problems.ts'
-import { object, pod } from './test-api.ts'
+import { createTestApi, object, pod } from './test-api.ts'
 
 describe('objects that somebody wrote down', () => {
   const found: [what: string, documents: unknown[], names: string[]][] = [
@@ -86,5 +88,39 @@ describe('objects that somebody wrote down', () => {
 
   it('have all their problems told at once', () => {
     assert.equal(objectsFromDocuments([{ kind: 'Pod' }, 7, pod('a'), pod('a')]).problems.length, 3)
+  })
+})
+
+const CAPTURES = '../shared/captures'
+
+describe('objects of real clusters', () => {
+  before(function () {
+    if (existsSync(CAPTURES)) return
+    process.stdout.write(`      ${CAPTURES} is not there: real objects are not read\n`)
+    this.skip()
+  })
+
+  it('have no problems, and are listed as they were', () => {
+    const folders = ['k8s-objects', 'newrelic-k8s-1_34'].map(folder => `${CAPTURES}/${folder}`)
+    const files = folders.flatMap(folder => readdirSync(folder).map(file => `${folder}/${file}`))
+    const documents = files
+      .filter(file => file.endsWith('.yaml'))
+      .map(file => parseAllDocuments(readFileSync(file, 'utf8')).map(document => document.toJS() as unknown))
+    let count = 0
+    for (const file of documents) {
+      const { objects, problems } = objectsFromDocuments(file)
+      assert.deepEqual(problems, [])
+      const { store, get } = createTestApi(objects)
+      for (const object of objects) {
+        const { metadata } = object
+        const kinds = `${object.kind.toLowerCase()}s`
+        const path = metadata.namespace === undefined ? kinds : `namespaces/${metadata.namespace}/${kinds}`
+        assert.deepEqual(get(`/api/v1/${path}/${metadata.name}`).body, JSON.parse(JSON.stringify(object)))
+        count++
+      }
+      const versions = objects.map(({ metadata }) => Number(metadata.resourceVersion))
+      assert.equal(store.revision, Math.max(...versions))
+    }
+    assert.ok(count > 30)
   })
 })

@@ -130,3 +130,17 @@ export function names(answer: Answer): string[] {
   const { items } = answer.body
   return (items ?? []).map(({ metadata }) => metadata.name)
 }
+
+/** A pod a, a node n, its namespace, a PyTorchJob p and an object q of a kind that nobody knows; the store is at revision 6. */
+export function smallCluster(options: Parameters<typeof createTestApi>[1] = {}): TestApi {
+  return createTestApi(
+    [
+      pod('a', { uid: 'u', labels: { app: 'x' } }),
+      object('v1', 'Node', 'n'),
+      object('v1', 'Namespace', 'default'),
+      object('kubeflow.org/v1', 'PyTorchJob', 'p', 'default'),
+      object('example.com/v1', 'Policy', 'q'),
+    ],
+    options,
+  )
+}

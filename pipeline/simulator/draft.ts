@@ -3,6 +3,7 @@ import type { Owner, Pod } from './pod.ts'
 import { isPod } from './pod.ts'
 import type { Random } from './random.ts'
 import type { Project } from './tenants.ts'
+import { makeProfile } from './utilisation.ts'
 import type { Draft, PodTemplate, Size, Workload, WorkloadKind } from './workload.ts'
 
 const NAMES: Readonly<Record<WorkloadKind['profile'], readonly string[]>> = {
@@ -31,6 +32,7 @@ export function makeWorkload(options: WorkloadOptions): Workload {
     name,
     project,
     random,
+    profile: makeProfile(kind.profile, random),
     owners: [],
     templates: new Map(),
     pods: new Set(),

@@ -85,9 +85,13 @@ export function uuidOf(seed: number, number: number): string {
   return formatUuid(first, hashOf(first, 1), hashOf(first, 2), hashOf(first, 3))
 }
 
+/** Version 4 and the usual variant, as every API server makes them. */
 function formatUuid(a: number, b: number, c: number, d: number): string {
-  const hex = [a, b, c, d].map(part => part.toString(16).padStart(8, '0')).join('')
-  // Version 4 and the usual variant, as every API server makes them.
-  const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
+  const second = hex(b)
+  const third = hex((c & 0x3fff_ffff) | 0x8000_0000)
+  return `${hex(a)}-${second.slice(0, 4)}-4${second.slice(5)}-${third.slice(0, 4)}-${third.slice(4)}${hex(d)}`
+}
+
+function hex(value: number): string {
+  return ((value >>> 0) + 0x1_0000_0000).toString(16).slice(1)
 }

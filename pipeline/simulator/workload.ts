@@ -2,7 +2,7 @@
 import type { Owner, Pod, GpuRequest } from './pod.ts'
 import type { Random } from './random.ts'
 import type { Project, Tenancy } from './tenants.ts'
-import type { ProfileKind } from './utilisation.ts'
+import type { Profile, ProfileKind } from './utilisation.ts'
 
 /**
  * How a workload ends: a task is over when its work is done, and is there to be seen for a while; a service or a session is
@@ -81,6 +81,8 @@ export type Workload = {
   readonly name: string
   readonly project: Project
   readonly random: Random
+  /** What all of its pods do. */
+  readonly profile: Profile
   readonly owners: Owner[]
   readonly templates: Map<Pod, PodTemplate>
   /** All that are listed, the finished ones too. */

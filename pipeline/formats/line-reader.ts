@@ -241,7 +241,6 @@ export class LineReader {
     let literal = learning.findLiteral(view, start, next)
     let line = literal < 0 ? -1 : learning.findComment(literal)
     if (line < 0) {
-      if (hasNul(bytes, start, end)) return this.bad('there is a NUL byte')
       if (skipBlanks(bytes, start, end) < end) {
         const metadata = readMetadataLine(bytes, start, end, this.#known.shape.dialect)
         if (metadata.kind === 'bad') return this.bad(metadata.problem)

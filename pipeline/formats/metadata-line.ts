@@ -35,6 +35,7 @@ export function readMetadataLine(bytes: Uint8Array, start: number, end: number, 
   if (wordStart === afterHash || (word !== 'HELP' && word !== 'TYPE' && word !== 'UNIT')) return COMMENT
 
   const nameStart = skipBlanks(bytes, afterWord, end)
+  if (nameStart === end) return COMMENT
   const name = readName(bytes, nameStart, end)
   if (name === undefined) return { kind: 'bad', problem: `the metric name after ${word} cannot be read` }
   const textStart = skipBlanks(bytes, name.end, end)

@@ -7,6 +7,7 @@
  */
 import { labelsFrom, type Labels } from '../model/labels.ts'
 import type { Layout } from '../model/layout.ts'
+import { createOpenMetricsCheck } from './openmetrics-check.ts'
 import type { StartSlots } from './known-lines.ts'
 import { LineReader } from './line-reader.ts'
 import type { Dialect } from './sample-line.ts'
@@ -14,6 +15,8 @@ import type { Dialect } from './sample-line.ts'
 export type TextReaderOptions = {
   /** Makes the label set of a series of what stands in its label block, empty values included; called once for each distinct block. */
   readonly labels?: (exposed: ReadonlyMap<string, string>) => Labels
+  /** Take OpenMetrics to the letter: the first mistake is an Error. That costs about what the rest is worth in speed. */
+  readonly strict?: boolean
 }
 
 /** What one exposition said. */
@@ -50,21 +53,29 @@ const LINE_FEED = 0x0a
 /** A longer line is skipped: no exporter writes such a one, and an endless one must not fill the memory. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024
 
-export function createTextReader({ labels: makeLabels = labelsFrom }: TextReaderOptions = {}): TextReader {
+export function createTextReader(options: TextReaderOptions = {}): TextReader {
+  const { labels: makeLabels = labelsFrom, strict = false } = options
   const lines = new LineReader(makeLabels)
   const torn = new TornLine()
   let dialect: Dialect = 'text'
+  let check: StrictCheck | undefined
 
   function endTornLine(): void {
     if (torn.length > MAX_LINE_BYTES) lines.bad('the line is too long')
-    else lines.read(torn.bytes, torn.view, 0, torn.length)
+    else readLines(torn.bytes, torn.view, 0, torn.length)
     torn.clear()
+  }
+
+  function readLines(bytes: Uint8Array, view: DataView, start: number, limit: number): void {
+    check?.lines(bytes, start, limit)
+    lines.read(bytes, view, start, limit)
   }
 
   return {
     begin(newDialect) {
       dialect = newDialect
       lines.begin(dialect)
+      check = strict && dialect === 'openmetrics' ? new StrictCheck() : undefined
       torn.clear()
     },
     push(bytes) {
@@ -78,7 +89,7 @@ export function createTextReader({ labels: makeLabels = labelsFrom }: TextReader
       }
       const limit = bytes.lastIndexOf(LINE_FEED) + 1
       if (limit > start) {
-        lines.read(bytes, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), start, limit)
+        readLines(bytes, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), start, limit)
         start = limit
       }
       if (start < bytes.length) torn.add(bytes, start, bytes.length)
@@ -88,6 +99,7 @@ export function createTextReader({ labels: makeLabels = labelsFrom }: TextReader
         torn.add(LINE_END, 0, 1)
         endTornLine()
       }
+      check?.end()
       const { known, values, times, samples, duplicates, added } = lines.finish()
       const { layout, starts } = known
       return {
@@ -107,6 +119,34 @@ export function createTextReader({ labels: makeLabels = labelsFrom }: TextReader
 }
 
 const LINE_END = Uint8Array.of(LINE_FEED)
+
+/** Throws at the first line that is not as OpenMetrics has it. */
+class StrictCheck {
+  #check = createOpenMetricsCheck()
+  #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  #lines = 0
+
+  lines(bytes: Uint8Array, start: number, limit: number): void {
+    for (let from = start; from < limit;) {
+      const end = bytes.indexOf(LINE_FEED, from)
+      this.#lines++
+      let text: string
+      try {
+        text = this.#decoder.decode(bytes.subarray(from, end))
+      } catch (cause) {
+        throw new Error(`line ${this.#lines}: not UTF-8`, { cause })
+      }
+      const problem = this.#check.line(text)
+      if (problem !== undefined) throw new Error(`line ${this.#lines}: ${problem}`)
+      from = end + 1
+    }
+  }
+
+  end(): void {
+    const problem = this.#check.end()
+    if (problem !== undefined) throw new Error(problem)
+  }
+}
 
 /** The beginning of a line whose end has not arrived. */
 class TornLine {

@@ -50,7 +50,6 @@ export function parsePlainly(bytes: Uint8Array, dialect: Dialect): PlainExpositi
     try {
       if (ended) throw new Bad()
       if (/^[ \t]*(#|$)/.test(text)) {
-        if (text.includes('\0')) throw new Bad()
         if (dialect === 'openmetrics' && /^[ \t]*#[ \t]*EOF$/.test(text)) ended = true
         else parseMetadata(text, dialect, result)
       } else parseSample(text, dialect, result)
@@ -90,7 +89,11 @@ function parseSample(text: string, dialect: Dialect, result: PlainExposition): v
 }
 
 function parseRest(rest: string, dialect: Dialect, result: PlainExposition): number {
-  const [, timeText, exemplar] = /^[ \t]*([^# \t][^ \t]*(?![^ \t]))?[ \t]*(#.*)?$/s.exec(rest) ?? [undefined, '?', undefined]
+  const [, timeText, exemplar] = /^[ \t]*([^# \t][^ \t]*(?![^ \t]))?[ \t]*(#.*)?$/s.exec(rest) ?? [
+    undefined,
+    '?',
+    undefined,
+  ]
   let timeMs = NaN
   if (timeText !== undefined) {
     if (dialect === 'text' && !/^[+-]?\d{1,19}$/.test(timeText)) throw new Bad()
@@ -123,6 +126,7 @@ function parseMetadata(text: string, dialect: Dialect, result: PlainExposition):
   const match = METADATA.exec(text)
   if (match === null) return
   const [, kind, rest = ''] = match
+  if (rest === '') return
   const parts = new RegExp(`^(?:(${NAME})|(${QUOTED}))(?:[ \\t]+(.*))?$`, 's').exec(rest)
   if (parts === null) throw new Bad()
   const name = parts[1] ?? unquote(parts[2]!)

@@ -103,4 +103,57 @@ a_total{x="3"} 3 # {trace="x"} broken
     reader.push(Buffer.from('a 1 2\n'))
     assert.equal(textOf(reader.finish()), 'a 1 2\n')
   })
+
+  describe('to the letter', () => {
+    function readStrictly(text: string): Exposition {
+      return read(text, createTextReader({ strict: true }))
+    }
+
+    it('accepts what is right', () => {
+      const exposition = readStrictly(`# TYPE a counter
+# HELP a help
+a_total{x="1"} 1 # {trace="y"} 0.5
+# TYPE h histogram
+h_bucket{le="1.0"} 1
+h_bucket{le="+Inf"} 2
+h_count 2
+h_sum 3
+# TYPE s stateset
+s{s="on"} 1
+s{s="off"} 0
+# EOF
+`)
+      assert.equal(exposition.samples, 7)
+    })
+
+    const mistakes: [text: string, problem: RegExp][] = [
+      ['a 1\n', /# EOF is missing/],
+      ['a 1\n\n# EOF\n', /line 2: a blank line/],
+      ['# EOF\na 1\n', /line 2: there is something after # EOF/],
+      ['# hello\n# EOF\n', /line 1: neither HELP/],
+      ['a  1\n# EOF\n', /line 1: not a sample/],
+      ['a{x="1",} 1\n# EOF\n', /not a sample/],
+      ['a 1 NaN\n# EOF\n', /timestamp/],
+      ['# TYPE a counter\na_total -1\n# EOF\n', /not negative/],
+      ['# TYPE a counter\na_total NaN\n# EOF\n', /a counter is a number/],
+      ['# TYPE a counter\n# TYPE a counter\n# EOF\n', /more than one TYPE/],
+      ['a 1\n# HELP a x\n# EOF\n', /HELP comes after samples/],
+      ['a 1\nb 1\na{x="1"} 1\n# EOF\n', /"a" belongs to two families/],
+      ['# TYPE a untyped\n# EOF\n', /"untyped" is not a metric type/],
+      ['# UNIT a seconds\n# EOF\n', /does not end in its unit/],
+      ['# TYPE a gauge\na 1 # {} 1\n# EOF\n', /only counters and buckets have exemplars/],
+      ['# TYPE h histogram\nh_bucket{le="1"} 1\n# EOF\n', /needs a bucket with le="\+Inf"/],
+      ['# TYPE h histogram\nh_bucket{le="2"} 1\nh_bucket{le="1"} 1\n# EOF\n', /out of order/],
+    ]
+    for (const [text, problem] of mistakes) {
+      it(`refuses ${JSON.stringify(text)}`, () => assert.throws(() => readStrictly(text), problem))
+    }
+
+    it('reads the Prometheus text format as always', () => {
+      const reader = createTextReader({ strict: true })
+      reader.begin('text')
+      reader.push(Buffer.from('\n# hello\na  1\nbad\n'))
+      assert.equal(reader.finish().badLines, 1)
+    })
+  })
 })

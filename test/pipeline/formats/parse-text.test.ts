@@ -110,7 +110,6 @@ describe('reading the Prometheus text format', () => {
     ['a 1 2.5', /timestamp/],
     ['a 1 2 3', /after the timestamp/],
     ['a{x="\0"} 1', /NUL/],
-    ['# \0', /NUL/],
     ['# TYPE a nothing', /type/],
     ['# TYPE a-b gauge', /quotes/],
     ['# HELP "a', /HELP/],

@@ -114,7 +114,10 @@ export function createWatches(store: ObjectStore, clock: Clock): Watches {
   }
 
   function forget(watcher: Watcher): void {
-    if (!companyOf(watcher.request).delete(watcher)) return
+    const { collection, node } = watcher.request
+    const company = companyOf(watcher.request)
+    if (!company.delete(watcher)) return
+    if (node !== undefined && company.size === 0) audiences.get(collection)?.byNode.delete(node)
     size--
     for (const cancel of watcher.timers) cancel()
   }
@@ -169,13 +172,17 @@ export function createWatches(store: ObjectStore, clock: Clock): Watches {
 
     start(request, output) {
       const { collection, initialEvents, after = store.revision } = request
-      if (fault === 'hang') return () => {}
-      if (fault === 'drop') output.fail(reset())
+      if (fault === 'hang') return nothing
+      if (fault === 'drop') {
+        output.fail(reset())
+        return nothing
+      }
       const isExpired = fault === 'expire' || expiresNext || (!initialEvents && after < collection.oldestRevision)
       expiresNext = false
-      if (isExpired && fault !== 'drop') writeError(output, tooOld(after, collection))
-      if (isExpired || fault === 'drop') return () => {}
-
+      if (isExpired) {
+        writeError(output, tooOld(after, collection))
+        return nothing
+      }
       const watcher: Watcher = { request, output, after, timers: [] }
       started++
       size++
@@ -238,6 +245,8 @@ function* initialLines(
 function tooOld(after: number, { oldestRevision }: Collection): StatusError {
   return expired(`too old resource version: ${after} (${oldestRevision})`)
 }
+
+function nothing(): void {}
 
 function reset(): Error {
   return new Error('the connection was reset')

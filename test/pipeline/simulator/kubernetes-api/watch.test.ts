@@ -187,6 +187,18 @@ describe('a watch', () => {
     )
   })
 
+  it('hears what a change is to it, whatever it is to others', () => {
+    const { get, store } = twoPods()
+    const watches = ['', '&labelSelector=team', '&labelSelector=!team'].map(query =>
+      get(`${PODS}?watch=1&resourceVersion=3${query}`),
+    )
+    store.apply([{ type: 'MODIFIED', object: pod('a', { labels: { team: 'red' } }) }])
+    assert.deepEqual(
+      watches.map(({ events }) => events),
+      [['MODIFIED default/a@4'], ['ADDED default/a@4'], ['DELETED default/a@4']],
+    )
+  })
+
   it('for others gets the same bytes as if alone', () => {
     const { get, store } = twoPods()
     const queries = ['', '&labelSelector=!team', '&fieldSelector=spec.nodeName%3D']
@@ -244,6 +256,13 @@ describe('a watch', () => {
     })
   })
 
+  it('gets no bookmark that would lead it back', async () => {
+    const { get, clock } = twoPods()
+    const watch = get(`${PODS}?watch=1&resourceVersion=99&allowWatchBookmarks=true`)
+    await clock.advance(60_000)
+    assert.deepEqual(watch.events, [])
+  })
+
   it('that the client left is forgotten', () => {
     const { get, store, api } = twoPods()
     const watch = get(`${PODS}?watch=1&resourceVersion=3`)
@@ -251,6 +270,31 @@ describe('a watch', () => {
     watch.leave()
     store.apply([{ type: 'ADDED', object: pod('c') }])
     assert.deepEqual([api.watchCount, watch.text], [0, ''])
+  })
+
+  it('of a client that does not read is broken off at the next change', () => {
+    const { api, store } = twoPods()
+    const heard: string[] = []
+    api.handle(
+      { method: 'GET', url: `${PODS}?watch=1&resourceVersion=3`, headers: {} },
+      {
+        head: () => {},
+        chunk: text => heard.push(text),
+        end: () => heard.push('end'),
+        fail: error => heard.push(error.message),
+        isClogged: () => true,
+      },
+    )
+    store.apply([{ type: 'ADDED', object: pod('c') }])
+    assert.deepEqual([heard, api.watchCount], [['the connection was reset'], 0])
+  })
+
+  it('hears of a change of everything in as many parts as it takes', () => {
+    const { get, store } = createTestApi([pod('a')])
+    const watch = get(`${PODS}?watch=1&resourceVersion=2`)
+    store.replaceAll(Array.from({ length: 1234 }, (_, i) => pod(`pod-${i}`)))
+    assert.equal(watch.events.length, 1235)
+    assert.equal(new Set(watch.events).size, 1235)
   })
 
   it('ends when the API closes', () => {

@@ -81,7 +81,7 @@ const ACTIONS: Record<RelabelAction, (compiled: Compiled, rule: CompleteRule) =>
   labelmap:
     ({ regex, replacement }) =>
     labels => {
-      for (const [name, value] of [...labels]) {
+      for (const [name, value] of Array.from(labels)) {
         const groups = regex.match(name)
         if (groups !== undefined) set(labels, replacement.expand(groups), value)
       }
@@ -119,7 +119,7 @@ function hashPart(value: string, modulus: number): string {
 function eachCharacter(text: string, map: (character: string) => string): string {
   return Array.from(text, character => {
     const mapped = map(character)
-    return [...mapped].length === 1 ? mapped : character
+    return Array.from(mapped).length === 1 ? mapped : character
   }).join('')
 }
 

@@ -1,5 +1,6 @@
 /** `gpucol test`: config tests on a virtual clock. */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { createSystemClock } from '../clock/system-clock.ts'
 import { formatProblems } from '../config/config-error.ts'
 import { findIn } from '../config-tests/regex.ts'
@@ -58,7 +59,10 @@ Exit codes: 0 all tests pass, 1 one does not, 2 a file or a config is wrong.
     const report = await runSuites(tests, { version, signal, clock, isUpdate, directory, show })
     out(isJson ? jsonReport(report) : closingText(report, isVerbose))
     const junit = args.values['junit'] as string | undefined
-    if (junit !== undefined) writeFileSync(junit, junitReport(report.tests))
+    if (junit !== undefined) {
+      mkdirSync(dirname(junit), { recursive: true })
+      writeFileSync(junit, junitReport(report.tests))
+    }
     return report.tests.length === tests.length && report.tests.every(isOk) ? 0 : 1
   },
 }

@@ -26,7 +26,8 @@ function listenTo(definition: ExporterDefinition, latest: Map<Source, Batch>): E
     create(config, host) {
       const exporter = definition.create(config, host)
       return {
-        ...exporter,
+        start: () => exporter.start?.(),
+        stop: deadlineMs => exporter.stop?.(deadlineMs),
         consume(batch) {
           if (batch.outcome === 'ok') latest.set(batch.source, batch)
           else latest.delete(batch.source)

@@ -124,7 +124,7 @@ export function createStepReader(reading: Reading): StepReader {
   }
 }
 
-export function isMap(value: unknown): value is Record<string, never> {
+export function isMap(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -33,7 +33,7 @@ export type World = {
 }
 
 /** Where pods find the Kubernetes API. */
-const KUBERNETES_URL = 'https://kubernetes.default.svc/'
+const KUBERNETES_URL = 'https://kubernetes.default.svc'
 
 export async function createWorld(config: LoadedConfig, startMs: number, version: string): Promise<World> {
   const clock = createVirtualClock(startMs)

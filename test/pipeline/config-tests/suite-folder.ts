@@ -1,7 +1,7 @@
 /** A folder with test files for a test, and `gpucol test` called as users call it, with components of the test's own. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { exporters } from '../../../exporters/registry.ts'
 import type { Registries } from '../../../pipeline/component.ts'
 import { runCommand } from '../../../pipeline/commands/command.ts'
@@ -24,7 +24,7 @@ export const registries: Registries = { receivers, processors: [relabel], export
 
 export function suiteFolder(files: Readonly<Record<string, string | Uint8Array>>): SuiteFolder {
   const folder = mkdtempSync(join(tmpdir(), 'gpucol-suite-'))
-  const path = (name: string): string => join(folder, name)
+  const path = (name: string): string => resolve(folder, name)
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(path(name)), { recursive: true })
     writeFileSync(path(name), content)

@@ -11,7 +11,8 @@ export function closest(word: string, candidates: Iterable<string>): string | un
     // A name that was cut off, or has something added, is meant as well: `interval` for `scrape_interval`.
     const part = Math.min(wanted.length, found.length) >= 4 && (found.includes(wanted) || wanted.includes(found))
     const distance = part ? allowed : editDistance(wanted, found, allowed)
-    if (distance <= allowed && distance < bestDistance) {
+    const isNear = distance <= allowed && distance < Math.min(wanted.length, found.length)
+    if (isNear && distance < bestDistance) {
       best = candidate
       bestDistance = distance
     }

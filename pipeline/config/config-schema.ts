@@ -27,9 +27,9 @@ export function configSchema(registries: Registries): Schema {
 }
 
 function sectionSchema(registries: Registries, section: SectionName): Schema {
-  const patterns = registries[section].map(({ type, aliases = [], config, summary }) => [
+  const patterns = registries[section].map(({ type, aliases = [], config, summary, example }) => [
     `^(${[type, ...aliases].join('|')})(/.*)?$`,
-    { description: summary, ...(config as Schema) },
+    { description: summary, ...(config as Schema), examples: [example] },
   ])
   return {
     type: 'object',

@@ -25,11 +25,15 @@ export function schemaFindings(errors: readonly ErrorObject[], checked: Checked)
   const settled = chooseBranches(errors)
   // What has the wrong type fails other rules, too.
   const wrongType = new Set(settled.filter(({ keyword }) => keyword === 'type').map(error => error.instancePath))
-  return settled
-    .filter(error => error.keyword === 'type' || !wrongType.has(error.instancePath))
-    .map(error => ({ error, path: typedPath(checked.entry, partsOf(error.instancePath)) }))
-    .filter(({ path }) => !checked.holes.some(hole => isWithin(path, hole)))
-    .map(({ error, path }) => findingFrom(error, path, checked))
+  return (
+    settled
+      .filter(error => error.keyword === 'type' || !wrongType.has(error.instancePath))
+      // Why a key is none is told by the rule for keys; the rest would be taken for the value.
+      .filter(error => error.propertyName === undefined || error.keyword === 'propertyNames')
+      .map(error => ({ error, path: typedPath(checked.entry, partsOf(error.instancePath)) }))
+      .filter(({ path }) => !checked.holes.some(hole => isWithin(path, hole)))
+      .map(({ error, path }) => findingFrom(error, path, checked))
+  )
 }
 
 function findingFrom(error: ErrorObject, path: Path, checked: Checked): Finding {

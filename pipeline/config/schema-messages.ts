@@ -37,7 +37,10 @@ export function wordsFor(error: ErrorObject, subject: string, isSecret: boolean)
       return { message: `\`${subject}\` must be ${oneOf(schema as string[])}${but}` }
     case 'enum': {
       const choices = (schema as unknown[]).map(String)
-      return { message: `\`${subject}\` must be ${oneOf(choices)}${but}`, suggestion: closest(String(data), choices) }
+      return {
+        message: `\`${subject}\` must be ${oneOf(choices)}${but}`,
+        suggestion: typeof data === 'string' ? closest(data, choices) : undefined,
+      }
     }
     case 'const':
       return { message: `\`${subject}\` must be ${String(schema)}${but}` }
@@ -111,7 +114,8 @@ export function typeNames(types: readonly unknown[]): string {
 
 function hint({ type, format }: Schema, data: unknown): string {
   if (format !== undefined && Object.hasOwn(formats, format)) {
-    const remark = formats[format]!.hint?.(String(data))
+    const isPlain = typeof data === 'string' || typeof data === 'number'
+    const remark = isPlain ? formats[format]!.hint?.(String(data)) : undefined
     return remark === undefined ? '' : `; ${remark}`
   }
   const isPlain = typeof data === 'number' || typeof data === 'boolean'

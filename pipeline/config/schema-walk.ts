@@ -5,6 +5,7 @@ export type Schema = {
   readonly type?: string | readonly string[]
   readonly description?: string
   readonly default?: unknown
+  readonly examples?: readonly unknown[]
   readonly secret?: boolean
   readonly enum?: readonly unknown[]
   readonly const?: unknown

@@ -6,7 +6,7 @@
  *
  * `$$` is a dollar. `$1`, `$name` and `${1}` are captures of regular expressions and stay as they are, and so does `${` without
  * a `}`. References nest: `${env:A_${env:B}}`. A reference with an escaped one inside of it (`${env:A:-$${B}}`) stays as it is, as
- * in the Collector, whose reader takes the first `}` and the `${` before it.
+ * in the Collector, whose reader takes the first `}` and the `${` before it, and so does what is nested deeper than anybody means.
  */
 
 export type Template = readonly (string | Reference)[]
@@ -26,6 +26,7 @@ type Frame = {
   hasEscaped: boolean
 }
 
+const MAX_NESTING = 20
 const CAPTURE = /^\d\w*$/
 const PLAIN = /[^][^$}]*/y
 
@@ -44,7 +45,7 @@ export function parseTemplate(text: string): Template {
       append(top, opens ? '${' : '$')
       if (opens) stack.push(frame('escaped', at))
       at += opens ? 3 : 2
-    } else if (text.startsWith('${', at)) {
+    } else if (text.startsWith('${', at) && stack.length <= MAX_NESTING) {
       stack.push(frame('reference', at))
       at += 2
     } else if (text[at] === '}' && stack.length > 1) {

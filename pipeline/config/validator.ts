@@ -25,6 +25,8 @@ function createAjv(): Ajv {
     allErrors: true,
     useDefaults: true,
     strict: true,
+    // Alternatives may say which keys they need without repeating what these are.
+    strictRequired: false,
     allowUnionTypes: true,
     verbose: true,
     formats: Object.fromEntries(Object.entries(formats).map(([name, { isValid }]) => [name, isValid])),

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { stringify } from 'yaml'
 import { complaints, loadText, problemsOf, withExporter, withReceiver } from '../../support/load-text.ts'
 
 const good = `
@@ -496,5 +498,49 @@ describe('files that cannot be read', () => {
       'big.yaml: the file is larger than 4 MiB',
       'binary.yaml: the file is not text in UTF-8',
     ])
+  })
+})
+
+describe('whatever a config says', () => {
+  const words =
+    'receivers pull pull/a rewrite push_http serve status pipelines metrics extensions telemetry logs endpoint headers token tls rules regex interval limit targets ' +
+    '__proto__ constructor toString << source exporters processors service'
+  const keys = fc.constantFrom('', ...words.split(' '))
+  const leaf = fc.oneof(
+    fc.constantFrom(
+      null,
+      true,
+      0,
+      -1,
+      1.5,
+      NaN,
+      '',
+      'pull',
+      '15s',
+      '${env:A}',
+      '${B}',
+      '${file:c.yaml}',
+      '$${x}',
+      '${1}',
+    ),
+    fc.string(),
+  )
+  const { node } = fc.letrec(tie => ({
+    node: fc.oneof(
+      { maxDepth: 5 },
+      leaf,
+      fc.array(tie('node'), { maxLength: 3 }),
+      fc.dictionary(keys, tie('node'), { maxKeys: 5 }),
+    ),
+  }))
+
+  it('either loads, or has problems with a place', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(keys, node), async value => {
+        const env = { A: '{a: [1, "${B}"]}', B: 'pull' }
+        for (const { line, column } of await problemsOf(stringify(value), { env })) assert.ok(line! > 0 && column! > 0)
+      }),
+      { numRuns: 300 },
+    )
   })
 })

@@ -31,12 +31,11 @@ export type Exchange = {
 }
 
 /** Answers with text as a Go program does: no length, one chunk for each piece. */
-export function sendText(exchange: Exchange, contentType: string, text: readonly string[]): void {
+export function sendText(exchange: Exchange, headers: Readonly<Record<string, string>>, text: readonly string[]): void {
   const { response, timeMs, faults } = exchange
   const skewMs = faults.find(fault => fault.kind === 'clock_skew')?.skewMs ?? 0
   response.writeHead(200, {
-    'Content-Type': contentType,
-    'X-Content-Type-Options': 'nosniff',
+    ...headers,
     Date: new Date(timeMs + skewMs).toUTCString(),
     'Transfer-Encoding': 'chunked',
   })

@@ -10,6 +10,8 @@ export type DcgmExporterOptions = {
   readonly collectIntervalMs: number
 }
 
+/** The type is what Go guesses: the exporter says nothing of its own. */
+const HEADERS = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' }
 const PATH = /^\/nodes\/([^/]+)\/(?:metrics|health)$/
 
 export function dcgmExporterPath(nodeName: string): string {
@@ -39,7 +41,7 @@ export function createDcgmExporterFace(nodes: readonly SimulatedNode[], options:
     paths: () => nodes.map(node => dcgmExporterPath(node.name)),
     respond(endpoint, exchange) {
       const text = exchange.path.endsWith('/health') ? 'OK' : rendererOf(endpoint).render(exchange.timeMs)
-      sendText(exchange, 'text/plain; charset=utf-8', [text])
+      sendText(exchange, HEADERS, [text])
     },
   }
 }

@@ -3,6 +3,8 @@ import type { ClusterState } from '../cluster-state.ts'
 import { sendText, type Face } from '../face.ts'
 import { createShardRenderer, type KubeStateMetricsOptions } from './render.ts'
 
+const TEXT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+const OPENMETRICS = /application\/openmetrics-text(?:; ?version=(1\.0\.0|0\.0\.1))?/
 const PATH = /^\/kube-state-metrics(?:\/(\d+))?\/metrics$/
 
 /** Endpoints are called by the number of their shard. */
@@ -22,7 +24,12 @@ export function createKubeStateMetricsFace(state: ClusterState, options: KubeSta
         ? ['/kube-state-metrics/metrics']
         : Array.from({ length: options.shards }, (_, shard) => `/kube-state-metrics/${shard}/metrics`),
     respond(endpoint, exchange) {
-      sendText(exchange, 'text/plain; version=0.0.4', renderer.render(Number(endpoint)))
+      const text = renderer.render(Number(endpoint))
+      const accepted = OPENMETRICS.exec(exchange.request.headers.accept ?? '')
+      if (accepted === null) return sendText(exchange, { 'Content-Type': TEXT_TYPE }, text)
+      // Families keep the names and types that they have in the text format.
+      const type = `application/openmetrics-text; version=${accepted[1] ?? '0.0.1'}; charset=utf-8`
+      sendText(exchange, { 'Content-Type': type }, [...text, '# EOF\n'])
     },
   }
 }

@@ -38,19 +38,20 @@ export function single<T>(
   }
 }
 
-/** One series with 1 and the owner; without an owner the labels are there and empty. */
+/** One series with 1 and the owner; without an owner the labels are there and empty. The youngest of these has one label less. */
 export function ownerFamily<T extends { readonly owner?: Owner | Pod }>(
   name: string,
   help: string,
-  nobody = ',owner_kind="",owner_name="",owner_is_controller=""',
+  saysController = true,
 ): Family<T> {
   return single(
     name,
     help,
     () => 1,
     ({ owner }) => {
-      if (owner === undefined) return nobody
-      return `,owner_kind="${kindOf(owner)}",owner_name="${owner.name}",owner_is_controller="true"`
+      const [kind, ownerName, controller] = owner === undefined ? ['', '', ''] : [kindOf(owner), owner.name, 'true']
+      const labels = `,owner_kind="${kind}",owner_name="${ownerName}"`
+      return saysController ? `${labels},owner_is_controller="${controller}"` : labels
     },
   )
 }

@@ -38,8 +38,7 @@ export const CRON_JOBS = ownerKind('CronJob', 'cronjob', [
 ])
 
 export const DEPLOYMENTS = ownerKind('Deployment', 'deployment', [
-  // The youngest of the owner families, and the only one without the third label where there is no owner.
-  ownerFamily('kube_deployment_owner', "Information about the Deployment's owner.", ',owner_kind="",owner_name=""'),
+  ownerFamily('kube_deployment_owner', "Information about the Deployment's owner.", false),
   created('kube_deployment_created'),
   single(
     'kube_deployment_status_replicas',

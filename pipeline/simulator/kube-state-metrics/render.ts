@@ -1,5 +1,4 @@
 /** The text of one kube-state-metrics, or of one shard of several. */
-import { createHash } from 'node:crypto'
 import { hasQuota, type ClusterState } from '../cluster-state.ts'
 import { hashText } from '../random.ts'
 import { renderHead, type Family } from './family.ts'
@@ -14,6 +13,7 @@ import {
 } from './node-families.ts'
 import { CRON_JOBS, DEPLOYMENTS, JOBS, REPLICA_SETS, STATEFUL_SETS, type OwnerKind } from './owner-families.ts'
 import { podFamilies, podIdentity } from './pod-families.ts'
+import { shardOf } from './sharding.ts'
 
 export type KubeStateMetricsOptions = {
   /** How many there are; each has its part of the objects. */
@@ -123,7 +123,6 @@ function isBuiltIn(apiVersion: string): boolean {
 
 /**
  * The objects of a shard, in the order of a hash: kube-state-metrics keeps them in a Go map, so the order is arbitrary, but stays.
- * Shards are told apart by the MD5 sum of the uid.
  */
 function createOrder(shards: number) {
   const places = new WeakMap<object, { readonly order: number; readonly shard: number }>()
@@ -132,8 +131,7 @@ function createOrder(shards: number) {
     let place = places.get(object)
     if (place === undefined) {
       const text = uid(object)
-      const shard = shards === 1 ? 0 : createHash('md5').update(text).digest().readUInt32BE(12) % shards
-      places.set(object, (place = { order: hashText(text), shard }))
+      places.set(object, (place = { order: hashText(text), shard: shardOf(text, shards) }))
     }
     return place
   }

@@ -42,8 +42,16 @@ describe('the extension simulator', () => {
       assert.equal(exporter.headers.get('content-length'), null)
       assert.equal(exporter.headers.get('transfer-encoding'), 'chunked')
       const kubeState = await fetch(`http://${simulation.address}/kube-state-metrics/metrics`)
-      assert.equal(kubeState.headers.get('content-type'), 'text/plain; version=0.0.4')
-      await Promise.all([exporter.text(), kubeState.text()])
+      assert.equal(kubeState.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+      const text = await kubeState.text()
+      const accept = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5'
+      const openMetrics = await fetch(kubeState.url, { headers: { accept } })
+      assert.equal(
+        openMetrics.headers.get('content-type'),
+        'application/openmetrics-text; version=1.0.0; charset=utf-8',
+      )
+      assert.equal(await openMetrics.text(), `${text}# EOF\n`)
+      await exporter.text()
     } finally {
       await simulation.end()
     }

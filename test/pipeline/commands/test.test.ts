@@ -7,7 +7,7 @@ const FILES = {
   'config.yaml': CONFIG,
   'a.prom': 'a{gpu="0"} 1\na{gpu="1"} 2\n',
   'expected.prom':
-    '# What node-a says.\na{gpu="0",instance="node-a:9400",job="dcgm"} 1\na{gpu="2",instance="node-a:9400",job="dcgm"} 2\nb 7\n',
+    '# What node-a says.\na{gpu="0",instance="node-a:9400",job="dcgm"} 1\na{gpu="2",instance="node-a:9400",job="dcgm"} 2\npower 7\n',
   'test.yaml': `
 config: config.yaml
 tests:
@@ -20,10 +20,10 @@ tests:
     steps:
       - at: 0s
         answers: { http://node-a:9400/metrics: { file: a.prom } }
-        expect: [{ metrics: a|b, file: expected.prom }]
+        expect: [{ metrics: a|power, file: expected.prom }]
       - at: 15s
         expect:
-          - metrics: a|b
+          - metrics: a|power
             file: expected.prom
           - metrics: up
             text: |
@@ -35,7 +35,7 @@ tests:
 
 const FAILURE = `FAIL test.yaml: a test that fails at 0s
 missing a{gpu="2",instance="node-a:9400",job="dcgm"} 2; the nearest has gpu="1" (expected.prom:3)
-missing b 7; there is no b at all, but a (expected.prom:4)
+missing power 7; there is no power at all (expected.prom:4)
 surplus a{gpu="1",instance="node-a:9400",job="dcgm"} 2 (test.yaml:13)
 `
 
@@ -149,7 +149,7 @@ describe('gpucol test', () => {
 different up{instance="node-a:9400",job="dcgm"}: expected 0, got 1 (test.yaml:20)
 updated expected.prom
 - a{gpu="2",instance="node-a:9400",job="dcgm"} 2
-- b 7
+- power 7
 + a{gpu="1",instance="node-a:9400",job="dcgm"} 2
 0 passed, 1 failed
 `,

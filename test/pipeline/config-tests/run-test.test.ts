@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { CONFIG, runSteps, suiteFolder } from './suite-folder.ts'
 import { broken, hold, podCounter, startCounter } from './test-components.ts'
 
@@ -282,6 +281,7 @@ describe('the world of a test', () => {
       '[start_counter]',
     )
     const folder = suiteFolder({
+      'temporary/.keep': '',
       'memory.yaml': config,
       'disk.yaml': `${config}  storage: ./state\n`,
       'test.yaml': `
@@ -291,13 +291,15 @@ tests:
   - { name: memory, config: memory.yaml, steps: [{ at: 0s, expect: [{ text: "starts 1\\npersistent 0" }] }] }
 `,
     })
+    const { TMPDIR: usual } = process.env
+    process.env['TMPDIR'] = folder.path('temporary')
     const { out } = await folder.run('test.yaml', { registries: { receivers: [startCounter] } })
+    if (usual === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = usual
+    const left = readdirSync(folder.path('temporary'))
     folder.remove()
     assert.equal(out, 'ok disk\nok again\nok memory\n3 passed, 0 failed\n')
-    assert.deepEqual(
-      readdirSync(tmpdir()).filter(name => name.startsWith('gpucol-test-')),
-      [],
-    )
+    assert.deepEqual(left, ['.keep'])
   })
 
   it('ends the test when a component breaks, and goes on with the next', async () => {

@@ -44,8 +44,8 @@ export const configOptions = {
   set: { type: 'string', multiple: true },
 } as const satisfies ParseArgsOptionsConfig
 
-export const configHelp = `  --config FILE   The config. May be given several times: later files are merged over earlier ones.
-  --set KEY=VALUE Sets one value after all files, for example --set exporters.debug.verbosity=detailed.
+export const configHelp = `  --config FILE    The config. May be given several times: later files are merged over earlier ones.
+  --set KEY=VALUE  Sets one value after all files, for example --set exporters.debug.verbosity=detailed.
 `
 
 /** The files and settings that were given. At least one file is needed. */
@@ -78,7 +78,7 @@ export async function runCommand(command: Command, argv: readonly string[], cont
 }
 
 export function helpText(command: Command): string {
-  return `gpucol ${command.name}: ${command.summary}\n\n${command.help}  --help          Shows this.\n`
+  return `gpucol ${command.name}: ${command.summary}\n\n${command.help}  --help           Shows this.\n`
 }
 
 function parseArguments(command: Command, argv: readonly string[]): CommandArguments {

@@ -10,7 +10,7 @@ export const printConfig: Command = {
 
 Checks only what is needed for merging; gpucol validate checks the rest.
 
-${configHelp}  --defaults      Adds what is not said and has a default.
+${configHelp}  --defaults       Adds what is not said and has a default.
 `,
   options: { ...configOptions, defaults: { type: 'boolean' } },
   async run(args, { registries, env, out, err }) {

@@ -14,7 +14,7 @@ export const schema: Command = {
 An editor that speaks JSON schema completes and checks a config that begins with
 # yaml-language-server: $schema=schema.json
 
-  --write         Writes the generated files in configs/ instead: schema.json, reference.md, test-schema.json.
+  --write          Writes the generated files in configs/ instead: schema.json, reference.md, test-schema.json.
 `,
   options: { write: { type: 'boolean' } },
   async run(args, { registries, out }) {

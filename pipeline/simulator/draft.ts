@@ -52,7 +52,6 @@ export function makeWorkload(options: WorkloadOptions): Workload {
     pods: options.pods,
     request: options.request,
     queueLabels: queueLabelsOf(project),
-    podQueueLabels,
     ...(parent && { parent }),
     owner(template) {
       const owner: Owner = {

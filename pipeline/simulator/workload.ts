@@ -66,9 +66,8 @@ export type Draft = Size & {
   /** What submits it, where that is not a person. */
   readonly parent?: Owner
   readonly createdMs: number
-  /** Labels that say in which queue it stands, for the object at the top and for pods. */
+  /** Labels that say in which queue it stands, for the object at the top; pods get theirs by themselves. */
   readonly queueLabels: Readonly<Record<string, string>>
-  readonly podQueueLabels: Readonly<Record<string, string>>
   /** Makes an object; the first one is the top of the chain. */
   owner(template: OwnerTemplate): Owner
   pod(template: PodTemplate): Pod

@@ -5,7 +5,7 @@
  */
 import { defineReceiver, type ConfigSchema } from '../pipeline/component.ts'
 import { checkScrapeConfig, scrapeFields } from './scraping/scrape-config.ts'
-import { createScrapeReceiver } from './scraping/scrape-receiver.ts'
+import { createScrapeReceiver, type ReceiverKind } from './scraping/scrape-receiver.ts'
 
 const config = {
   type: 'object',
@@ -13,16 +13,17 @@ const config = {
   additionalProperties: false,
 } as const satisfies ConfigSchema
 
-const urlDefaults = { port: 9400, path: '/metrics' }
+/** While it starts and when it reloads its list of fields, dcgm-exporter answers with status 200 and an empty body. */
+const kind: ReceiverKind = { urls: { port: 9400, path: '/metrics' }, fallback: 'text', emptyIsFailure: true }
 
 export const dcgm = defineReceiver({
   type: 'dcgm',
   summary: 'Scrapes NVIDIA dcgm-exporter.',
   config,
   example: { scrape_interval: '15s', static_targets: ['http://10.0.0.1:9400/metrics'] },
-  check: config => checkScrapeConfig(config, urlDefaults),
+  check: config => checkScrapeConfig(config, kind.urls),
 
   create(config, host, next) {
-    return createScrapeReceiver(config, urlDefaults, host, next)
+    return createScrapeReceiver(config, kind, host, next)
   },
 })

@@ -53,6 +53,7 @@ export class LineReader {
   ended = false
 
   #makeLabels: (exposed: ReadonlyMap<string, string>) => Labels
+  #maxSeries: number
   #known: KnownLines
   /** Kept between expositions for a target that does not keep its order. */
   #index: LineIndex | undefined
@@ -70,8 +71,9 @@ export class LineReader {
   #time = NaN
   #lastLiteral = -1
 
-  constructor(makeLabels: (exposed: ReadonlyMap<string, string>) => Labels) {
+  constructor(makeLabels: (exposed: ReadonlyMap<string, string>) => Labels, maxSeries: number) {
     this.#makeLabels = makeLabels
+    this.#maxSeries = maxSeries
     this.#known = noLines('text')
   }
 
@@ -279,6 +281,7 @@ export class LineReader {
     let line = learning.findLine(literal, block)
     if (line < 0) {
       line = learning.addLine(literal, block)
+      if (learning.slotCount > this.#maxSeries) throw new Error(`there are more than ${this.#maxSeries} series`)
       if (learning.slotCount > this.#values.length) this.#growValues()
     } else this.#continueAt(line, learning)
     this.#lastLiteral = literal

@@ -17,6 +17,8 @@ export type TextReaderOptions = {
   readonly labels?: (exposed: ReadonlyMap<string, string>) => Labels
   /** Take OpenMetrics to the letter: the first mistake is an Error. That costs about what the rest is worth in speed. */
   readonly strict?: boolean
+  /** More series are an Error; 0 is no limit. */
+  readonly maxSeries?: number
 }
 
 /** What one exposition said. */
@@ -54,8 +56,8 @@ const LINE_FEED = 0x0a
 const MAX_LINE_BYTES = 4 * 1024 * 1024
 
 export function createTextReader(options: TextReaderOptions = {}): TextReader {
-  const { labels: makeLabels = labelsFrom, strict = false } = options
-  const lines = new LineReader(makeLabels)
+  const { labels: makeLabels = labelsFrom, strict = false, maxSeries = 0 } = options
+  const lines = new LineReader(makeLabels, maxSeries === 0 ? Infinity : maxSeries)
   const torn = new TornLine()
   let dialect: Dialect = 'text'
   let check: StrictCheck | undefined

@@ -59,6 +59,18 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'Lines of scraped text that could not be read and were skipped.',
   ),
   counter(
+    'gpucol_receiver_exemplars',
+    '{exemplar}',
+    [...receiver, 'outcome'],
+    'Scraped exemplars, by outcome: left out, as all are, or bad.',
+  ),
+  counter(
+    'gpucol_receiver_missing_ends',
+    '{scrape}',
+    receiver,
+    'Scrapes in the OpenMetrics format without the line that ends it: something may be missing.',
+  ),
+  counter(
     'gpucol_receiver_duplicate_samples',
     '{sample}',
     receiver,

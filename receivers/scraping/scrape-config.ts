@@ -1,6 +1,18 @@
 /** The keys that all pulling receivers have, and what is made of them. */
-import type { ConfigOf, Problem } from '../../pipeline/component.ts'
-import { duration, headers, parseDuration, parseSize, size } from '../../pipeline/config/fields.ts'
+import type { Clock, ConfigOf, Problem } from '../../pipeline/component.ts'
+import {
+  authorization,
+  basicAuth,
+  duration,
+  headers,
+  labels,
+  parseDuration,
+  parseSize,
+  size,
+  tls,
+  url,
+} from '../../pipeline/config/fields.ts'
+import { createCredentials } from './credentials.ts'
 import type { TargetOptions } from './target.ts'
 
 export const scrapeFields = {
@@ -11,6 +23,7 @@ export const scrapeFields = {
     description:
       'URLs to scrape. A bare host:port or host gets the scheme, port and path that are usual for the receiver.',
   },
+  labels: { ...labels, description: 'Labels that every target has besides job and instance.' },
   scrape_interval: duration('Time from one scrape of a target to the next.', '15s'),
   scrape_timeout: duration(
     'How long a scrape may take, at most the interval. 10s, or the interval if that is shorter, unless set.',
@@ -26,9 +39,39 @@ export const scrapeFields = {
     default: true,
     description: 'Use the timestamps that a target gives its samples. Otherwise the time of the scrape.',
   },
+  strict: {
+    type: 'boolean',
+    default: false,
+    description:
+      'Take OpenMetrics to the letter: one mistake fails the scrape. Otherwise a bad line is skipped and counted.',
+  },
+  params: {
+    type: 'object',
+    additionalProperties: { type: 'array', items: { type: 'string' } },
+    description: 'Parameters to add to the URL of every target.',
+  },
   headers,
+  basic_auth: basicAuth,
+  authorization,
+  tls,
+  proxy_url: url('Proxy to go through.'),
+  follow_redirects: { type: 'boolean', default: true, description: 'Go where a target redirects to.' },
+  enable_compression: {
+    type: 'boolean',
+    default: false,
+    description:
+      'Ask targets for compressed bodies. Unpacking costs several times what the rest of a scrape does: worth it on slow links.',
+  },
   body_size_limit: size('A larger body, uncompressed, is a failed scrape.', '256MiB'),
+  sample_limit: limit('More samples in one scrape fail it.', 2_000_000),
+  label_limit: limit('A series with more labels, its name included, fails the scrape.', 0),
+  label_name_length_limit: limit('A longer label name, in bytes, fails the scrape.', 0),
+  label_value_length_limit: limit('A longer label value or metric name, in bytes, fails the scrape.', 0),
 } as const
+
+function limit<const D extends number>(description: string, value: D) {
+  return { type: 'integer', minimum: 0, default: value, description: `${description} 0 is no limit.` } as const
+}
 
 const schema = { type: 'object', properties: scrapeFields, additionalProperties: false } as const
 export type ScrapeConfig = ConfigOf<typeof schema>
@@ -49,6 +92,9 @@ export function checkScrapeConfig(config: ScrapeConfig, defaults: UrlDefaults): 
     const path = ['static_targets', index]
     if (targetUrl(text, defaults) === undefined) problems.push({ path, message: `"${text}" is not a URL or host:port` })
   })
+  if (config.basic_auth !== undefined && config.authorization !== undefined) {
+    problems.push({ path: ['authorization'], message: 'there is basic_auth already: a request has one of the two' })
+  }
   return problems
 }
 
@@ -76,14 +122,28 @@ function timeoutOf({ scrape_interval, scrape_timeout }: ScrapeConfig): number {
   return Math.min(USUAL_TIMEOUT_MS, parseDuration(scrape_interval))
 }
 
-export function targetOptions(config: ScrapeConfig): Omit<TargetOptions, 'url' | 'labels'> {
+/** What all targets of a receiver have in common. */
+export function targetOptions(
+  config: ScrapeConfig,
+  clock: Clock,
+): Omit<TargetOptions, 'url' | 'labels' | 'fallback' | 'emptyIsFailure'> {
+  const ownHeaders = Object.entries(config.headers ?? {})
   return {
     timeoutMs: timeoutOf(config),
     honorLabels: config.honor_labels,
     honorTimestamps: config.honor_timestamps,
-    headers: Object.fromEntries(
-      Object.entries(config.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
-    ),
+    headers: Object.fromEntries(ownHeaders.map(([name, value]) => [name.toLowerCase(), value])),
+    credentials: createCredentials(config, clock),
+    ...(config.proxy_url !== undefined && { proxyUrl: config.proxy_url }),
+    followRedirects: config.follow_redirects,
+    compressed: config.enable_compression,
+    strict: config.strict,
     bodyLimitBytes: parseSize(config.body_size_limit),
+    limits: {
+      samples: config.sample_limit,
+      labels: config.label_limit,
+      labelNameBytes: config.label_name_length_limit,
+      labelValueBytes: config.label_value_length_limit,
+    },
   }
 }

@@ -4,11 +4,15 @@ import { parseDuration } from '../../pipeline/config/fields.ts'
 import { labelsFrom } from '../../pipeline/model/labels.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import { instanceOf, targetOptions, targetUrl, type ScrapeConfig, type UrlDefaults } from './scrape-config.ts'
-import { createTarget, type Target } from './target.ts'
+import { createTarget, type Target, type TargetOptions } from './target.ts'
 
-export function createScrapeReceiver(config: ScrapeConfig, defaults: UrlDefaults, host: Host, next: Next): Receiver {
+/** What a receiver knows of its targets. */
+export type ReceiverKind = Pick<TargetOptions, 'fallback' | 'emptyIsFailure'> & { readonly urls: UrlDefaults }
+
+export function createScrapeReceiver(config: ScrapeConfig, kind: ReceiverKind, host: Host, next: Next): Receiver {
+  const { urls: defaults, ...ofKind } = kind
   const intervalMs = parseDuration(config.scrape_interval)
-  const options = targetOptions(config)
+  const options = { ...targetOptions(config, host.clock), ...ofKind }
   let scheduler: Scheduler | undefined
   let targets: Target[] = []
 
@@ -25,13 +29,16 @@ export function createScrapeReceiver(config: ScrapeConfig, defaults: UrlDefaults
         const labels = labelsFrom([
           ['job', host.id],
           ['instance', instanceOf(url)],
+          ...Object.entries(config.labels ?? {}),
         ])
+        for (const [name, values] of Object.entries(config.params ?? {})) {
+          for (const value of values) url.searchParams.append(name, value)
+        }
         const target = createTarget({ ...options, url: url.href, labels }, host, next)
         targets.push(target)
         scheduler.add(intervalMs, target.scrape)
       }
     },
-    describe: () => `${targets.length} ${targets.length === 1 ? 'target' : 'targets'} every ${config.scrape_interval}`,
     stop() {
       scheduler?.stop()
       for (const target of targets) target.remove()

@@ -4,6 +4,7 @@ import { RefusedError } from '../../pipeline/component.ts'
 import type { Batch } from '../../pipeline/model/batch.ts'
 import { dcgm } from '../../receivers/dcgm.ts'
 import type { Answer } from '../../pipeline/http/virtual-network.ts'
+import { scrapeConfig } from '../support/scrape-config.ts'
 import { testHost } from '../support/test-host.ts'
 import { textFromBatch } from '../support/text-from-batch.ts'
 
@@ -17,14 +18,7 @@ DCGM_FI_DEV_GPU_TEMP{gpu="1"} 43
 `
 
 function configOf(changes: Partial<Config> = {}): Config {
-  return {
-    static_targets: [URL_A],
-    scrape_interval: '15s',
-    honor_labels: true,
-    honor_timestamps: true,
-    body_size_limit: '256MiB',
-    ...changes,
-  }
+  return scrapeConfig({ static_targets: [URL_A], ...changes })
 }
 
 describe('dcgm receiver', () => {
@@ -183,6 +177,22 @@ up{instance="node-a:9400",job="dcgm"} 1
       assert.equal(textFromBatch(batches[0]!), `a{instance="${instance}",job="dcgm"} 1\n`)
     })
   }
+
+  it('counts an empty body after a full one as a failed scrape', async () => {
+    const { host, texts } = start()
+    host.network.answer(URL_A, { body: '' })
+    await host.clock.advance(0)
+    assert.match(texts()[1]!, /^up\{.*\} 1$/m)
+    host.network.answer(URL_A, { body: BODY })
+    await host.clock.advance(15_000)
+    host.network.answer(URL_A, { body: '# HELP DCGM_FI_DEV_GPU_TEMP Temperature.\n' })
+    texts()
+    await host.clock.advance(15_000)
+    const [failed, report] = texts()
+    assert.equal(failed, '# failed\n')
+    assert.match(report!, /^up\{.*\} 0$/m)
+    assert.match(host.logged.at(-1)!, /no samples/)
+  })
 
   const mistakes: [changes: Partial<Config>, path: (string | number)[], message: RegExp][] = [
     [{ scrape_timeout: '20s' }, ['scrape_timeout'], /"20s" is longer than the scrape_interval "15s"/],

@@ -5,7 +5,7 @@
  * Names and labels leave as they came. Where sources describe a metric differently, the one that came first is believed; a series
  * that several sources have is taken from the newest batch.
  */
-import { defineExporter, type ConfigSchema, type Listener, type Problem } from '../pipeline/component.ts'
+import { defineExporter, type Clock, type ConfigSchema, type Listener, type Problem } from '../pipeline/component.ts'
 import { duration, endpoint, labels, parseDuration } from '../pipeline/config/fields.ts'
 import { createRouter, type Route } from '../pipeline/server/router.ts'
 import { labelsFrom } from '../pipeline/model/labels.ts'
@@ -75,7 +75,7 @@ export const prometheus = defineExporter({
       },
       taken: snapshot => conflicts.see(snapshot),
     })
-    const answer = createRouter([metricsRoute(collections)], host)
+    const answer = createRouter([metricsRoute(collections, host.clock)], host)
     let listener: Listener | undefined
     let stops: (() => void)[] = []
 
@@ -117,7 +117,7 @@ export const prometheus = defineExporter({
 })
 
 /** Takes the response over and writes it itself: an exposition may be larger than what can be held. */
-function metricsRoute(collections: Collections): Route {
+function metricsRoute(collections: Collections, clock: Clock): Route {
   return {
     method: 'GET',
     path: '/metrics',
@@ -131,7 +131,7 @@ function metricsRoute(collections: Collections): Route {
         ...(gzip && { 'content-encoding': 'gzip' }),
       }
       if (request.method === 'HEAD') response.writeHead(200, headers).end()
-      else await collections.use(format, collection => send(response, headers, collection, gzip))
+      else await collections.use(format, collection => send(response, headers, collection, { gzip, clock }))
       return undefined
     },
   }

@@ -1,5 +1,6 @@
 /** Sends a collection to one scraper, as fast as that reads. */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Clock } from '../../pipeline/component.ts'
 import { START } from '../../pipeline/formats/render-chunks.ts'
 import type { Collection, SharedPiece } from './collection.ts'
 import { GZIP_HEADER, GzipTrailer } from './gzip.ts'
@@ -7,12 +8,15 @@ import { GZIP_HEADER, GzipTrailer } from './gzip.ts'
 /** Between two turns of the event loop; a fast reader would otherwise have the process for itself. */
 const PIECES_PER_TURN = 4
 
+/** A scraper that reads nothing for so long has given up; until it is dropped it keeps a whole collection in memory. */
+const STALLED_MS = 60_000
+
 /** Resolves when everything is sent or the scraper went away. */
 export async function send(
   response: ServerResponse,
   headers: OutgoingHttpHeaders,
   collection: Collection,
-  gzip: boolean,
+  { gzip, clock }: { readonly gzip: boolean; readonly clock: Clock },
 ): Promise<void> {
   const trailer = new GzipTrailer()
   let piece: SharedPiece | undefined = collection.piece(0, START)
@@ -27,7 +31,7 @@ export async function send(
       following?.deflated().catch(() => {})
     }
     // After a broken connection the page may still be read by somebody, so it is left to the garbage collector.
-    if (!(await write(response, gzip ? await piece.deflated() : piece.bytes))) return
+    if (!(await write(response, gzip ? await piece.deflated() : piece.bytes, clock))) return
     piece.release()
     piece = following
     if (number % PIECES_PER_TURN === 0) await new Promise(resolve => setImmediate(resolve))
@@ -36,14 +40,19 @@ export async function send(
 }
 
 /** Resolves to true when the bytes are out of our hands, to false when the connection is gone. */
-function write(response: ServerResponse, bytes: Buffer): Promise<boolean> {
+function write(response: ServerResponse, bytes: Buffer, clock: Clock): Promise<boolean> {
   return new Promise(resolve => {
     if (response.destroyed) return resolve(false)
-    const closed = (): void => resolve(false)
-    response.once('close', closed)
-    response.write(bytes, error => {
+    const cancel = clock.after(STALLED_MS, () => response.destroy())
+    function done(isSent: boolean): void {
+      cancel()
       response.off('close', closed)
-      resolve(error === null || error === undefined)
-    })
+      resolve(isSent)
+    }
+    function closed(): void {
+      done(false)
+    }
+    response.once('close', closed)
+    response.write(bytes, error => done(error === null || error === undefined))
   })
 }

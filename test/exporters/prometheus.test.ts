@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { request, type IncomingMessage } from 'node:http'
+import { request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { prometheus } from '../../exporters/prometheus.ts'
 import type { Exporter } from '../../pipeline/component.ts'
@@ -26,12 +26,16 @@ function configOf(options: Partial<Config>): Config {
 /** Runs on the virtual clock, and listens for real. */
 async function serving(options: Partial<Config>, use: (served: Served) => Promise<void>): Promise<void> {
   const network = createNetwork(createSystemClock())
+  const responses: ServerResponse[] = []
   let address = ''
   const host = testHost({
     network: {
       ...network,
-      async listen(...args: Parameters<typeof network.listen>) {
-        const listener = await network.listen(...args)
+      async listen(endpoint: string, handle: Parameters<typeof network.listen>[1]) {
+        const listener = await network.listen(endpoint, (received, response) => {
+          responses.push(response)
+          handle(received, response)
+        })
         ;({ address } = listener)
         return listener
       },
@@ -43,7 +47,7 @@ async function serving(options: Partial<Config>, use: (served: Served) => Promis
     const scrape = async (headers: Record<string, string> = {}): Promise<string> => {
       return (await ask(address, 'GET /metrics', headers)).body
     }
-    await use({ exporter, host, address, scrape })
+    await use({ exporter, host, address, responses, scrape })
   } finally {
     const stopped = exporter.stop!(host.clock.monotonic())
     await host.clock.advance(1)
@@ -56,6 +60,7 @@ type Served = {
   exporter: Exporter
   host: Omit<TestHost, 'network'>
   address: string
+  responses: readonly ServerResponse[]
   scrape(headers?: Record<string, string>): Promise<string>
 }
 
@@ -190,6 +195,15 @@ describe('the prometheus exporter', () => {
         response.destroy()
       }
       assert.equal(await scrape(), renderText(batches))
+    })).timeout(30_000)
+
+  it('drops a scraper that does not read', () =>
+    serving({}, async ({ exporter, address, responses, host }) => {
+      for (let node = 0; node < 100; node++) exporter.consume(nodeWith(4, 50_000, node))
+      const received = await open(address)
+      // It takes some turns of the event loop until the sockets are full.
+      for (let turn = 0; turn < 10_000 && !responses[0]!.destroyed; turn++) await host.clock.advance(60_000)
+      await assert.rejects(bodyOf(received), /aborted/)
     })).timeout(30_000)
 
   it('says once that sources do not agree, and counts where', () =>

@@ -22,13 +22,18 @@ export class Compressors {
       stream.write(bytes, error => {
         stream.off('error', reject)
         if (error) return
-        // A piece without bytes has no blocks.
-        const blocks = stream.read() as Buffer | null
+        // One read gives one of the buffers that the compressor has filled, not all of them.
+        const blocks: Buffer[] = []
+        for (let block = readBlock(stream); block !== null; block = readBlock(stream)) blocks.push(block)
         this.#free.push(stream)
-        resolve(blocks ?? Buffer.alloc(0))
+        resolve(Buffer.concat(blocks))
       })
     })
   }
+}
+
+function readBlock(stream: DeflateRaw): Buffer | null {
+  return stream.read() as Buffer | null
 }
 
 /** The fastest level: this text has few surprises, and level 6 saves 6 % for twice the time. */

@@ -121,7 +121,12 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
   function judge(answer: Answer): Answer {
     const { exposition, bodyBytes } = answer
     if (exposition === undefined) return answer
-    const { layout, samples } = exposition
+    const { layout, samples, badLines } = exposition
+    // A page about something else, or nothing of it can be used: that is no target that has nothing to say.
+    if (samples === 0 && badLines > 0) {
+      count(exposition)
+      return { bodyBytes, problem: `nothing in the body can be read, ${exposition.problem}` }
+    }
     if (samples === 0 && hadSamples && options.emptyIsFailure) {
       return { bodyBytes, problem: 'the body has no samples, though the last one had' }
     }

@@ -60,6 +60,12 @@ describe('scraping a target', () => {
   const failures: [what: string, answer: Answer, changes: Partial<ScrapeConfig>, message: RegExp][] = [
     ['a missing Content-Type', { body: 'a 1\n' }, {}, /Content-Type is missing/],
     ['another Content-Type', { body: 'a 1\n', contentType: 'text/html' }, {}, /unknown Content-Type "text\/html"/],
+    [
+      'a page about something else',
+      { body: '<html>\n<h1>Welcome</h1>\n', contentType: TEXT },
+      {},
+      /nothing in the body can be read, line 1: /,
+    ],
     ['a status that is not 200', { status: 404, contentType: TEXT, body: 'a 1\n' }, {}, /status 404/],
     [
       'an encoding that was not asked for',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { prometheus } from '../../exporters/prometheus.ts'
@@ -161,6 +162,19 @@ describe('the prometheus exporter', () => {
       const compressed = await bytesOf(address, { 'accept-encoding': 'gzip' })
       assert.ok(compressed.length < plain.length / 3)
       assert.equal(gunzipSync(compressed).toString(), expected)
+    }))
+
+  it('sends all of a piece that can hardly be compressed', () =>
+    serving({}, async ({ exporter, address }) => {
+      const lines = Array.from(
+        { length: 8000 },
+        (_, i) => `a{l="${createHash('sha512').update(String(i)).digest('base64')}"} 1\n`,
+      )
+      const batch = batchFromText(lines.join(''))
+      exporter.consume(batch)
+      const compressed = await bytesOf(address, { 'accept-encoding': 'gzip' })
+      assert.equal(gunzipSync(compressed).toString(), renderText([batch]))
+      assert.ok(compressed.length > 500_000, 'every piece fills several of the buffers that zlib has')
     }))
 
   it('compresses also what is empty', () =>

@@ -1,0 +1,20 @@
+/** The files in `configs/` that are made from the definitions of the components. */
+import type { Registries } from '../component.ts'
+import { testEditorSchema } from '../config-tests/editor-schema.ts'
+import { editorSchema } from '../config/editor-schema.ts'
+import { referencePage } from '../config/reference.ts'
+import { renderOwnMetricsPage } from '../telemetry/own-metrics-page.ts'
+
+/** What each file holds, by its name. */
+export function generatedFiles(registries: Registries): ReadonlyMap<string, string> {
+  return new Map([
+    ['schema.json', jsonText(editorSchema(registries))],
+    ['test-schema.json', jsonText(testEditorSchema(registries))],
+    ['reference.md', referencePage(registries)],
+    ['own-metrics.md', renderOwnMetricsPage()],
+  ])
+}
+
+function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}

@@ -1,0 +1,54 @@
+/** Every example config is valid and runs. The demo also runs for real, in test/e2e. */
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { exporters } from '../exporters/registry.ts'
+import { loadConfig } from '../pipeline/config/loaded-config.ts'
+import { extensions } from '../pipeline/extensions.ts'
+import { createService } from '../pipeline/graph/service.ts'
+import { createLog } from '../pipeline/telemetry/log.ts'
+import { processors } from '../processors/registry.ts'
+import { receivers } from '../receivers/registry.ts'
+import { testHost } from './support/test-host.ts'
+
+const root = join(import.meta.dirname, '..')
+const registries = { receivers, processors, exporters, extensions }
+
+describe('example configs', () => {
+  for (const file of globSync('configs/examples/*.yaml', { cwd: root })) {
+    describe(file, () => {
+      it('begins with the situation it serves, and a schema for editors', () => {
+        const lines = readFileSync(join(root, file), 'utf8').split('\n')
+        assert.match(lines[0]!, /^# [A-Z]/)
+        assert.ok(lines.includes('# yaml-language-server: $schema=../schema.json'))
+      })
+
+      it('is valid without a warning, starts, runs for a minute and stops', async () => {
+        const config = await loadConfig({ files: [join(root, file)], set: [], registries, env: {} })
+        assert.deepEqual(config.warnings, [])
+        const lines: string[] = []
+        const host = testHost()
+        const log = createLog({
+          level: 'info',
+          encoding: 'console',
+          write: line => lines.push(line),
+          now: host.clock.now,
+        })
+        const service = createService(
+          config,
+          { ...host, version: '0', log, counters: () => host.counters, reloaded() {} },
+          () => Promise.resolve(config),
+        )
+        await service.start()
+        await host.clock.advance(60_000)
+        const stopped = service.stop(host.clock.monotonic() + 1000)
+        await host.clock.advance(2000)
+        await stopped
+        assert.deepEqual(
+          lines.filter(line => line.includes('  error  ')),
+          [],
+        )
+      })
+    })
+  }
+})

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { exporters } from '../exporters/registry.ts'
+import { generatedFiles } from '../pipeline/commands/generated-files.ts'
+import { extensions } from '../pipeline/extensions.ts'
+import { processors } from '../processors/registry.ts'
+import { receivers } from '../receivers/registry.ts'
+
+describe('generated files', () => {
+  for (const [name, content] of generatedFiles({ receivers, processors, exporters, extensions })) {
+    it(`configs/${name} is what npm run generate writes`, () => {
+      const path = join(import.meta.dirname, '../configs', name)
+      assert.equal(readFileSync(path, 'utf8'), content, `configs/${name} is out of date: npm run generate`)
+    })
+  }
+})

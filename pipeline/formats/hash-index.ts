@@ -22,7 +22,7 @@ export class HashIndex {
       this.hashes = grown
     }
     this.hashes[this.count] = hash
-    if (++this.count * 2 > this.slots.length) this.#rebuild(this.slots.length * 2)
+    if (isCrowded(++this.count, this.slots.length)) this.#rebuild(this.slots.length * 2)
     else this.#place(this.count - 1)
     return this.count - 1
   }
@@ -78,7 +78,7 @@ export class PairIndex {
   add(first: Int32Array, second: Int32Array, number: number): void {
     this.#first = first
     this.#second = second
-    if ((this.#placed + 1) * 2 > this.#slots.length) {
+    if (isCrowded(this.#placed + 1, this.#slots.length)) {
       const old = this.#slots
       this.#slots = new Int32Array(old.length * 2)
       this.#mask = this.#slots.length - 1
@@ -110,9 +110,13 @@ function hashPair(first: number, second: number): number {
   return mixed ^ (mixed >>> 13)
 }
 
-/** A power of two that leaves half of the places free. */
+/** A power of two that leaves a third of the places free, so that searches stay short. */
 function capacityFor(count: number): number {
   let capacity = 64
-  while (capacity < count * 2) capacity *= 2
+  while (isCrowded(count, capacity)) capacity *= 2
   return capacity
+}
+
+function isCrowded(count: number, capacity: number): boolean {
+  return count * 3 > capacity * 2
 }

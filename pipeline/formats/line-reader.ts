@@ -34,6 +34,8 @@ const NO_ORDER = 2
 /** What is counted at most, so that a target whose order returns is believed after a while. */
 const MAX_DISORDER = 5
 
+const NO_VALUES = new Float64Array(0)
+
 export type Lines = {
   readonly known: KnownLines
   /** By slot. */
@@ -63,7 +65,7 @@ export class LineReader {
   /** The line that is expected next. */
   #next = 0
   #learning: Learning | undefined
-  #values: Float64Array = new Float64Array(0)
+  #values: Float64Array = NO_VALUES
   #times: Float64Array | undefined
   #line = createSampleLine()
   #number = new Float64Array(1)
@@ -138,8 +140,12 @@ export class LineReader {
   }
 
   #result(samples: number, duplicates: number, added: number): Lines {
+    const result = { known: this.#known, values: this.#values, times: this.#times, samples, duplicates, added }
+    // Whoever gets them keeps them or not; here they are not needed any more.
     this.#learning = undefined
-    return { known: this.#known, values: this.#values, times: this.#times, samples, duplicates, added }
+    this.#values = NO_VALUES
+    this.#times = undefined
+    return result
   }
 
   /** Reads lines for as long as they are the expected ones. Returns where the first other line begins. */

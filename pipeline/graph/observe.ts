@@ -63,9 +63,10 @@ export function observeProcessor(
 }
 
 /** What goes into an exporter. */
-export function observeExporter({ counters, log }: Observed, consume: Next): Next {
+export function observeExporter({ counters, log, clock }: Observed, consume: Next): Next {
   return batch => {
     const points = pointCount(batch)
+    const startMs = clock.monotonic()
     try {
       consume(batch)
       counters.add('gpucol_exporter_sent_metric_points', points)
@@ -77,6 +78,8 @@ export function observeExporter({ counters, log }: Observed, consume: Next): Nex
       }
       counters.add('gpucol_exporter_send_failed_metric_points', points)
       log.state('the exporter', 'failing', reasonOf(error), { source: batch.source.name })
+    } finally {
+      counters.record('gpucol_exporter_duration_seconds', (clock.monotonic() - startMs) / 1000)
     }
   }
 }

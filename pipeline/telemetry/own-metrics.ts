@@ -130,6 +130,7 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'Points that could not be delivered and are lost.',
   ),
   counter('gpucol_exporter_refused_metric_points', '{point}', exporter, 'Points that the exporter did not take.'),
+  histogram('gpucol_exporter_duration_seconds', exporter, BATCH_SECONDS, 'How long the exporter took to take a batch.'),
   counter(
     'gpucol_exporter_requests',
     '{request}',

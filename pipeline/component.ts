@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExtendedJSONSchema, FromSchema, JSONSchema } from 'json-schema-to-ts'
 import type { Batch } from './model/batch.ts'
+import type { Labels } from './model/labels.ts'
 import type { Tracked } from './model/tracked.ts'
 
 /** A JSON schema, plus `secret: true` for what must never be shown. It is the only declaration of a component's config. */
@@ -79,7 +80,38 @@ type Life = {
   describe?(): string
 }
 
-export type Receiver = Life
+export type Receiver = Life & {
+  /** What it scrapes, and what it found and leaves alone; only receivers that pull have targets. */
+  targets?(): Targets
+}
+
+/** For people who wonder why a number is missing. */
+export type Targets = {
+  readonly active: readonly TargetStatus[]
+  readonly dropped: readonly DroppedTarget[]
+  /** All that were dropped; where there are very many, the list has the first. */
+  readonly droppedCount: number
+}
+export type TargetStatus = {
+  /** Without user and password. */
+  readonly url: string
+  readonly labels: Labels
+  readonly node?: string
+  /** Unknown until the first scrape is over. */
+  readonly state: 'up' | 'down' | 'unknown'
+  readonly intervalMs: number
+  readonly lastScrape?: {
+    readonly timeMs: number
+    readonly durationSeconds: number
+    readonly samples: number
+    readonly error?: string
+  }
+}
+export type DroppedTarget = {
+  /** Before relabelling. */
+  readonly labels: Labels
+  readonly reason: string
+}
 
 /** Reads batches, hands on the same, others or none, and writes into nothing it was given. */
 export type Processor = Life & {
@@ -114,6 +146,8 @@ export type ServiceView = {
   readonly version: string
   state(): ServiceState
   components(): readonly ComponentStatus[]
+  /** By receiver, those that have targets. */
+  targets(): ReadonlyMap<string, Targets>
   /** Reads the config again; resolves to what happened. The old graph goes on if the new config is bad. */
   reload(): Promise<ReloadResult>
 }
@@ -186,9 +220,14 @@ export type Network = {
     handle: (request: IncomingMessage, response: ServerResponse) => void,
     options?: ListenOptions,
   ): Promise<Listener>
+  /** Asks the DNS. Rejects with a sentence if there is no answer; a name that does not exist has no records. */
+  resolve(name: string, type: DnsType): Promise<readonly DnsRecord[]>
   /** Where the Kubernetes API is, whatever a config and its credentials say: the API that a config test has. */
   readonly kubernetesUrl?: string
 }
+export type DnsType = 'A' | 'AAAA' | 'SRV'
+/** An address, or, for SRV, the name and port of a server. */
+export type DnsRecord = { readonly host: string; readonly port?: number }
 export type ListenOptions = { readonly tls?: TlsOptions }
 /** `address` is `host:port` with the true port, where port 0 was asked for. `close` ends connections that are idle, then, at the deadline, all. */
 export type Listener = { readonly address: string; close(deadlineMs: number): Promise<void> }

@@ -117,6 +117,7 @@ async function create(kind: Kind, type: string, next: (batch: Batch) => void) {
     version: '0',
     state: () => 'running',
     components: () => [],
+    targets: () => new Map(),
     reload: () => Promise.resolve({ ok: true, changed: [] }),
   } satisfies ExtensionHost['service']
   const make = definition.create as (config: unknown, host: ExtensionHost, next: (batch: Batch) => void) => Component

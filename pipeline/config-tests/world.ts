@@ -82,6 +82,7 @@ function listenTo(network: VirtualNetwork): { network: Network; read: ReadonlySe
     read,
     network: {
       listen: network.listen,
+      resolve: network.resolve,
       request(request, handler) {
         if ((request.method ?? 'GET') === 'GET' && URL.canParse(request.url)) read.add(normalizeUrl(request.url))
         return network.request(request, handler)

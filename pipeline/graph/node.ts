@@ -12,6 +12,7 @@ import type {
   Receiver,
   ReceiverDefinition,
   ServiceView,
+  Targets,
 } from '../component.ts'
 import type { ComponentConfig } from '../config/loaded-config.ts'
 import type { ComponentLog } from '../telemetry/log.ts'
@@ -127,6 +128,16 @@ export function statusOf(node: GraphNode): ComponentStatus {
     ...(failing.length > 0 && { message: failing.map(({ subject, message }) => `${subject}: ${message}`).join('; ') }),
     ...(about !== undefined && { about }),
   }
+}
+
+/** By id, of the receivers that have any. */
+export function targetsOf(receivers: readonly GraphNode[]): Map<string, Targets> {
+  const targets = new Map<string, Targets>()
+  for (const { id, component } of receivers) {
+    const its = (component as Receiver).targets?.()
+    if (its !== undefined) targets.set(id, its)
+  }
+  return targets
 }
 
 function stateOf({ state }: GraphNode, isFailing: boolean): ComponentStatus['state'] {

@@ -18,7 +18,7 @@ import type { LoadedConfig } from '../config/loaded-config.ts'
 import type { RootLog } from '../telemetry/log.ts'
 import { allNodes, buildGraph, type Graph } from './build.ts'
 import { nodesOnlyIn, startNodes, startOrder, stopNodes, stopOrder } from './lifecycle.ts'
-import { createNodeFactory, statusOf, type HostFactory, type NodeKind } from './node.ts'
+import { createNodeFactory, statusOf, targetsOf, type HostFactory, type NodeKind } from './node.ts'
 import { switchGraph } from './reload.ts'
 
 /** How long a stopped component has to deliver what it has, when a reload takes it away. */
@@ -69,6 +69,7 @@ export function createService(
       version: surroundings.version,
       state: () => state,
       components: () => allNodes(graph).map(statusOf),
+      targets: () => targetsOf(graph.receivers),
       reload,
     }
   }

@@ -2,6 +2,7 @@
 import type { Clock, Network, NetworkRequest } from '../component.ts'
 import { Exchange } from './exchange.ts'
 import { listen } from './listen.ts'
+import { createResolver } from './resolve.ts'
 import { createSocketReader, type SocketReaderOptions } from './socket-reader.ts'
 import type { UndiciClient } from './undici-client.ts'
 import { parseDestination, type Destination } from './url.ts'
@@ -41,6 +42,7 @@ export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): 
       }
       return () => exchange.cancel()
     },
+    resolve: createResolver(),
     listen: (endpoint, handle, listenOptions) => listen(clock, endpoint, handle, listenOptions),
     async close() {
       socketReader.close()

@@ -4,7 +4,7 @@
  * Nothing is delivered from inside `request` or a writer's method, but by a timer of the clock that is due at once, so on a
  * virtual clock the order is always the same.
  */
-import type { Clock, Listener, Network, NetworkRequest, ResponseHandler } from '../component.ts'
+import type { Clock, DnsRecord, DnsType, Listener, Network, NetworkRequest, ResponseHandler } from '../component.ts'
 import { Exchange } from './exchange.ts'
 import { inUse, refused } from './failure.ts'
 import { normalizeUrl, parseDestination } from './url.ts'
@@ -38,6 +38,8 @@ export type VirtualNetwork = Network & {
   answer(url: string, answer: Answer): void
   /** Lets a server answer all URLs that begin like this and have no answer of their own. The longest beginning counts. */
   serve(urlPrefix: string, server: VirtualServer): void
+  /** What the DNS says from now on, or why it says nothing. A name without records does not exist. */
+  name(name: string, type: DnsType, records: readonly DnsRecord[] | Error): void
   /** The latest requests, oldest first. */
   readonly requests: readonly NetworkRequest[]
   /** URLs that were asked for and that nobody answers. */
@@ -55,6 +57,7 @@ const FIRST_FREE_PORT = 49152
 export function createVirtualNetwork(clock: Clock): VirtualNetwork {
   const answers = new Map<string, Answer>()
   const servers = new Map<string, VirtualServer>()
+  const names = new Map<string, readonly DnsRecord[] | Error>()
   const asked = new Set<string>()
   const requests: NetworkRequest[] = []
   const listeners = new Map<string, Handle>()
@@ -74,6 +77,9 @@ export function createVirtualNetwork(clock: Clock): VirtualNetwork {
     serve(urlPrefix, server) {
       servers.set(normalizeUrl(urlPrefix), server)
     },
+    name(name, type, records) {
+      names.set(`${type} ${name}`, records)
+    },
     requests,
     unanswered: () => [...asked].filter(url => !answers.has(url) && longestPrefix(servers.keys(), url) === undefined),
     unasked: () => [...answers.keys()].filter(url => !asked.has(url)),
@@ -91,6 +97,12 @@ export function createVirtualNetwork(clock: Clock): VirtualNetwork {
         server = (_, response) => response.fail(error as Error)
       }
       return converse(clock, request, server, handler)
+    },
+
+    async resolve(name, type) {
+      const records = names.get(`${type} ${name}`) ?? []
+      if (records instanceof Error) throw records
+      return records
     },
 
     async listen(endpoint, handle) {

@@ -26,6 +26,7 @@ export function serviceHost(
       version: '1.2.3',
       state: () => 'running',
       components: () => [],
+      targets: () => new Map(),
       reload: () => Promise.resolve({ ok: true, changed: [] }),
       ...service,
     },

@@ -10,6 +10,8 @@ import type { Clock } from '../../pipeline/component.ts'
 const GRID_MS = 200
 /** The longest a new target waits for its first scrape, however long its interval. */
 const FIRST_WITHIN_MS = 10_000
+/** Few targets need not wait at all: so long after one the next is first scraped. */
+const FIRST_APART_MS = 10
 
 export type Scheduler = {
   /** Calls `run` now and again, first within the smaller of the interval and 10 s. The returned function ends that. */
@@ -31,7 +33,7 @@ export function createScheduler(clock: Clock): Scheduler {
   const gridMs = clock.aligned ? 1 : GRID_MS
   // Those that are due together, by the number of their moment on the grid.
   const moments = new Map<number, Entry[]>()
-  const places = new Map<number, number>()
+  let added = 0
   let wakeAt = Infinity
   let cancelTimer: (() => void) | undefined
 
@@ -80,14 +82,16 @@ export function createScheduler(clock: Clock): Scheduler {
 
   return {
     add(intervalMs, run) {
-      const fraction = clock.aligned ? 0 : nextFraction(intervalMs)
+      const number = clock.aligned ? 0 : added++
       const nowMs = clock.monotonic()
+      const firstMs = (number * FIRST_APART_MS) % Math.min(intervalMs, FIRST_WITHIN_MS)
       const entry: Entry = {
         intervalMs,
         run,
-        anchorMs: nowMs + fraction * intervalMs,
+        // An order that fills the largest gaps first, however many there will be.
+        anchorMs: nowMs + ((number * GOLDEN_FRACTION) % 1) * intervalMs,
         // Rounded up to the grid it is still in time.
-        dueMs: nowMs + Math.max(0, fraction * Math.min(intervalMs, FIRST_WITHIN_MS) - gridMs),
+        dueMs: nowMs + Math.max(0, firstMs - gridMs),
         removed: false,
       }
       wakeFor(place(entry))
@@ -101,16 +105,9 @@ export function createScheduler(clock: Clock): Scheduler {
       moments.clear()
     },
   }
-
-  /** Targets take places in an order that fills the largest gaps first, however many there will be. */
-  function nextFraction(intervalMs: number): number {
-    const place = places.get(intervalMs) ?? 0
-    places.set(intervalMs, place + 1)
-    return (place * GOLDEN_FRACTION) % 1
-  }
 }
 
-/** The first scrape comes early, so the second has its regular moment half an interval later at the earliest. */
+/** The first scrape comes early: the second has its regular moment, but half an interval later at the earliest. */
 function nextDue({ anchorMs, dueMs, intervalMs }: Entry, nowMs: number): number {
   const earliestMs = Math.max(dueMs + intervalMs / 2, nowMs)
   return anchorMs + Math.ceil((earliestMs - anchorMs) / intervalMs) * intervalMs

@@ -6,7 +6,7 @@ import { labelPairs } from '../../../pipeline/model/labels.ts'
 import { columnCount, labelsAt, metricAt } from '../../../pipeline/model/layout.ts'
 import { readFileSync } from 'node:fs'
 import { sharedJson, sharedPath } from '../../support/shared.ts'
-import { DEVIATIONS } from './parse-deviations.ts'
+import { DEVIATIONS } from '../../support/scraping-deviations.ts'
 
 type Input = string | { base64: string }
 

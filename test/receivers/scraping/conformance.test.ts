@@ -6,6 +6,7 @@ import { labelsAt, metricAt } from '../../../pipeline/model/layout.ts'
 import { createTarget } from '../../../receivers/scraping/target.ts'
 import { targetOptions, type ScrapeConfig } from '../../../receivers/scraping/scrape-config.ts'
 import { scrapeConfig } from '../../support/scrape-config.ts'
+import { DEVIATIONS } from '../../support/scraping-deviations.ts'
 import { sharedJson } from '../../support/shared.ts'
 import { testHost } from '../../support/test-host.ts'
 
@@ -26,21 +27,6 @@ type Case = {
 
 const TARGET = 'http://node-a/metrics'
 
-/** Where scraping differs, and why. */
-const DEVIATIONS: readonly [name: RegExp, reason: string][] = [
-  [
-    /^explicit timestamps: no stale marker/,
-    'Series with timestamps of their own end as all others do (design, section 2: staleness is a change of layout).',
-  ],
-  [
-    /^sample limit exceeded/,
-    'A scrape that fails, whatever the reason, ends the series of its target (design, section 2); a limit is such a reason.',
-  ],
-  [
-    /^duplicate label names: whole scrape discarded/,
-    'A bad line is skipped and counted, the others count (contract, "formats in").',
-  ],
-]
 /** Belongs to a receiver that relabels metrics. */
 const ELSEWHERE = /^relabelling removes __name__/
 
@@ -54,9 +40,11 @@ describe('conformance of scraping', () => {
     }
     const check = kinds[one.kind]
     if (check === undefined || ELSEWHERE.test(one.name)) continue
-    const deviation = DEVIATIONS.find(([name]) => name.test(one.name))
+    const deviation = DEVIATIONS.find(({ suite, name }) => suite === 'scrape-semantics' && name.test(one.name))
     if (deviation === undefined) it(one.name, () => check(one))
-    else it(`${one.name}: not here`, () => assert.rejects(check(one), assert.AssertionError))
+    else
+      it(`${one.name}: not here, because of "${deviation.reason}"`, () =>
+        assert.rejects(check(one), assert.AssertionError))
   }
 })
 

@@ -1,5 +1,5 @@
 /**
- * Where reading differs from the outside suites, and why. A case that is listed here must differ: one that does not any more is to
+ * Where reading and scraping differ from the outside suites, and why. A case that is listed here must differ: one that does not any more is to
  * be taken out.
  */
 
@@ -20,6 +20,12 @@ export const REASONS = {
     'Text is read line by line, and label values are never rewritten or judged (contract, "formats in"); le and quantile are labels like others.',
   'values are not judged':
     'A number that cannot be is for normalize and its ranges to drop, one sample at a time (design, section 5); reading text only asks whether it is a number.',
+  'bad lines':
+    'A bad line is skipped and counted, the others count (contract, "formats in"); Prometheus would discard the scrape.',
+  'own timestamps':
+    'Series with timestamps of their own end as all others do (design, section 2: staleness is a change of layout).',
+  'any failure ends series':
+    'A scrape that fails, whatever the reason, ends the series of its target (design, section 2); a limit is such a reason.',
 } as const
 
 export type Deviation = { readonly suite: string; readonly name: RegExp; readonly reason: keyof typeof REASONS }
@@ -34,4 +40,7 @@ export const DEVIATIONS: readonly Deviation[] = [
   { suite: 'prometheus-common-expfmt', name: /^(30|31|32) /, reason: 'repeated descriptions' },
   { suite: 'prometheus-common-expfmt', name: /^(61|62|63|64) /, reason: 'values are not judged' },
   { suite: 'real-captures', name: /gardener-ai-conformance/, reason: 'one sample a series' },
+  { suite: 'scrape-semantics', name: /^explicit timestamps: no stale marker/, reason: 'own timestamps' },
+  { suite: 'scrape-semantics', name: /^sample limit exceeded/, reason: 'any failure ends series' },
+  { suite: 'scrape-semantics', name: /^duplicate label names: whole scrape discarded/, reason: 'bad lines' },
 ]

@@ -19,7 +19,7 @@ export function batchFromText(text: string, options: BatchFromTextOptions = {}):
   const reader = createTextReader()
   reader.begin(dialect)
   reader.push(Buffer.from(text))
-  const { layout, values, times, problem, duplicates } = reader.finish()
+  const { layout, values, times, starts, problem, duplicates } = reader.finish()
   if (problem !== undefined) throw new Error(`the text of the test has a bad line: ${problem}`)
   if (duplicates > 0) throw new Error('the text of the test has a series twice')
   const series = Array.from({ length: columnCount(layout) }, (_, column) => seriesAt(layout, column))
@@ -30,6 +30,7 @@ export function batchFromText(text: string, options: BatchFromTextOptions = {}):
     layout: layoutFromSeries(series, after?.layout),
     values,
     ...(times && { times }),
+    ...(starts && { starts }),
   }
 }
 

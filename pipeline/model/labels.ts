@@ -15,8 +15,6 @@ const labelSets = createInternTable<Labels>()
 // Label sets of one exporter have the same names, so the list of names is shared, too.
 const nameLists = createInternTable<readonly string[]>()
 
-export const EMPTY_LABELS: Labels = intern([], [])
-
 /** How many distinct label sets are alive, for tests and own telemetry. */
 export function internedLabelSets(): number {
   return labelSets.size
@@ -24,13 +22,24 @@ export function internedLabelSets(): number {
 
 /** The label set with these pairs. Of two pairs with one name the later counts. */
 export function labelsFrom(pairs: Iterable<readonly [string, string]>): Labels {
-  const byName = new Map(pairs)
-  for (const [name, value] of byName) if (value === '') byName.delete(name)
-  const names = [...byName.keys()].sort()
-  return intern(
-    names,
-    names.map(name => byName.get(name)!),
-  )
+  const byName: ReadonlyMap<string, string> = pairs instanceof Map ? pairs : new Map(pairs)
+  const names: string[] = []
+  const values: string[] = []
+  for (const [name, value] of byName) if (value !== '') insert(names, values, name, value)
+  return intern(names, values)
+}
+
+/** Keeps both lists in the order of names. Label sets are small and mostly come in order. */
+function insert(names: string[], values: string[], name: string, value: string): void {
+  let at = names.length
+  names.push(name)
+  values.push(value)
+  for (; at > 0 && names[at - 1]! > name; at--) {
+    names[at] = names[at - 1]!
+    values[at] = values[at - 1]!
+  }
+  names[at] = name
+  values[at] = value
 }
 
 export function getLabel(labels: Labels, name: string): string | undefined {
@@ -53,15 +62,22 @@ export function labelPairs(labels: Labels): [string, string][] {
   return labels.names.map((name, i) => [name, labels.values[i]!])
 }
 
+// Most label sets have the names of the one before, and comparing is cheaper than hashing.
+let lastNames: readonly string[] = internNames(hashAll([]), [])
+let lastNamesHash = hashAll([])
+
 function intern(names: readonly string[], values: readonly string[]): Labels {
-  let namesHash = 0x811c9dc5
-  for (const name of names) namesHash = hashString(name, namesHash)
-  let hash = namesHash
+  if (!equal(names, lastNames)) {
+    lastNamesHash = hashAll(names)
+    lastNames = internNames(lastNamesHash, names)
+  }
+  const shared = lastNames
+  let hash = lastNamesHash
   for (const value of values) hash = hashString(value, hash)
   return labelSets.intern(
     hash,
-    known => equal(known.names, names) && equal(known.values, values),
-    () => Object.freeze({ names: internNames(namesHash, names), values: Object.freeze(values) }),
+    known => known.names === shared && equal(known.values, values),
+    () => Object.freeze({ names: shared, values: Object.freeze(values) }),
   )
 }
 
@@ -71,6 +87,14 @@ function internNames(hash: number, names: readonly string[]): readonly string[] 
     known => equal(known, names),
     () => Object.freeze(names),
   )
+}
+
+export const EMPTY_LABELS: Labels = intern([], [])
+
+function hashAll(texts: readonly string[]): number {
+  let hash = 0x811c9dc5
+  for (const text of texts) hash = hashString(text, hash)
+  return hash
 }
 
 function equal(a: readonly string[], b: readonly string[]): boolean {

@@ -16,23 +16,29 @@ export function defineSeriesProcessor<const S extends AnySchema>(
 ): ProcessorDefinition<S> {
   return {
     ...definition,
-    create(config: unknown, host: Host, next: Next): Processor {
-      const planner = createPlanner(definition.create(config as ConfigOf<S>, host))
-      const countPlans = planCounter(planner, host.counters)
-      return {
-        consume(batch) {
-          if (batch.outcome === 'removed') planner.forget(batch.source)
-          if (batch.outcome !== 'ok') return next(batch)
-          const plan = planner.planFor(batch.source, batch.layout)
-          countPlans()
-          const result = runPlan(plan, batch)
-          if (result.outOfRange > 0) host.counters.add('gpucol_processor_out_of_range_metric_points', result.outOfRange)
-          if (plan.folds !== undefined) {
-            host.counters.add('gpucol_processor_folded_metric_points', plan.folds.inputs.length)
-          }
-          next(result.batch)
-        },
+    create: (config: unknown, host: Host, next: Next): Processor =>
+      createSeriesProcessor(definition.create(config as ConfigOf<S>, host), host, next),
+  }
+}
+
+/** For processors that do something beside what the function says. */
+export function createSeriesProcessor(map: SeriesMap, host: Host, next: Next): Processor {
+  const planner = createPlanner(map)
+  const countPlans = planCounter(planner, host.counters)
+  return {
+    consume(batch) {
+      if (batch.outcome === 'removed') planner.forget(batch.source)
+      if (batch.outcome !== 'ok') return next(batch)
+      const plan = planner.planFor(batch.source, batch.layout)
+      countPlans()
+      const { batch: result, outOfRangeByMetric } = runPlan(plan, batch)
+      for (const [{ name }, amount] of outOfRangeByMetric ?? []) {
+        host.counters.add('gpucol_processor_out_of_range_metric_points', amount, { metric: name })
       }
+      if (plan.folds !== undefined) {
+        host.counters.add('gpucol_processor_folded_metric_points', plan.folds.inputs.length)
+      }
+      next(result)
     },
   }
 }

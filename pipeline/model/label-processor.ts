@@ -1,4 +1,5 @@
 /** What a label processor is: a pure function on series. The pipeline turns it into plans; its author writes nothing else. */
+import type { Source } from './batch.ts'
 import type { Labels } from './labels.ts'
 import type { Layout } from './layout.ts'
 import type { Scale } from './scale.ts'
@@ -22,10 +23,17 @@ export type Look = <V>(entry: Entry<V>) => V | undefined
 /**
  * What the function looks at decides how often it runs: by labels once per label set (per GPU, not per field), by metric once
  * per metric, by series once per series. One that reads the layout around a series runs again for all series of a source
- * whenever that source's layout changes, and gets no layout unless it says so.
+ * whenever that source's layout changes, and gets no layout unless it says so. By context is between the two: `context` says what
+ * the function takes from a layout as a whole, and as long as it gives the same object, only new series are looked at.
  */
 export type SeriesMap =
   | { readonly by: 'labels'; map(labels: Labels, look: Look): Labels | undefined }
   | { readonly by: 'metric'; map(metric: Metric, look: Look): readonly MappedMetric[] }
   | { readonly by: 'series'; map(series: Series, look: Look): readonly Mapped[] }
   | { readonly by: 'layout'; map(series: Series, look: Look, layout: Layout): readonly Mapped[] }
+  | {
+      readonly by: 'context'
+      /** Asked once for each new layout of a source. */
+      context(layout: Layout, source: Source): object
+      map(series: Series, look: Look, context: object): readonly Mapped[]
+    }

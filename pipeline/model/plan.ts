@@ -3,7 +3,8 @@
  */
 import type { Batch } from './batch.ts'
 import type { Fold, Range } from './label-processor.ts'
-import { columnCount, type Layout } from './layout.ts'
+import { columnCount, metricAt, type Layout } from './layout.ts'
+import type { Metric } from './series.ts'
 
 export type Plan = {
   readonly input: Layout
@@ -39,8 +40,15 @@ export type Ranges = {
   readonly high: Float64Array
 }
 
-/** What became of a batch: the outgoing one, and how many samples were outside their range. */
-export type PlanResult = { readonly batch: Batch; readonly outOfRange: number }
+/**
+ * What became of a batch: the outgoing one, and how many samples were outside their range; if there were any, how many of each
+ * outgoing metric.
+ */
+export type PlanResult = {
+  readonly batch: Batch
+  readonly outOfRange: number
+  readonly outOfRangeByMetric?: ReadonlyMap<Metric, number>
+}
 
 export function runPlan(plan: Plan, batch: Batch): PlanResult {
   const { input, output, gather, folds, ranges } = plan
@@ -88,7 +96,7 @@ function settle({ output, gather, folds, ranges }: Plan, batch: Batch, moved: Mo
   if (absentInputs !== undefined) {
     for (let i = 0; i < missing.length; i++) missing[i] = absentInputs[gather === undefined ? i : gather[i]!]!
   }
-  let outOfRange = 0
+  const outside = new Outside(output)
   if (ranges !== undefined) {
     const { columns, low, high } = ranges
     for (let i = 0; i < columns.length; i++) {
@@ -96,13 +104,35 @@ function settle({ output, gather, folds, ranges }: Plan, batch: Batch, moved: Mo
       const value = moved.values[column]!
       if (missing[column] === 0 && !(value >= low[i]! && value <= high[i]!)) {
         missing[column] = 1
-        outOfRange++
+        outside.count(column)
       }
     }
   }
-  if (folds !== undefined) outOfRange += fold(folds, batch, absentInputs, moved, missing)
+  if (folds !== undefined) fold(folds, batch, absentInputs, moved, missing, outside)
   const absent = columnsOf(missing)
-  return { batch: absent === undefined ? moved : { ...moved, absent }, outOfRange }
+  const { total, byMetric } = outside
+  return {
+    batch: absent === undefined ? moved : { ...moved, absent },
+    outOfRange: total,
+    ...(total > 0 && { outOfRangeByMetric: byMetric }),
+  }
+}
+
+/** Counts samples outside their range. */
+class Outside {
+  total = 0
+  readonly byMetric = new Map<Metric, number>()
+  readonly #output: Layout
+
+  constructor(output: Layout) {
+    this.#output = output
+  }
+
+  count(column: number): void {
+    this.total++
+    const metric = metricAt(this.#output, column)
+    this.byMetric.set(metric, (this.byMetric.get(metric) ?? 0) + 1)
+  }
 }
 
 function fold(
@@ -111,8 +141,8 @@ function fold(
   absentInputs: Uint8Array | undefined,
   moved: Moved,
   missing: Uint8Array,
-): number {
-  let outOfRange = 0
+  outside: Outside,
+): void {
   for (let i = 0; i < folds.outputs.length; i++) {
     const input = folds.inputs[i]!
     const output = folds.outputs[i]!
@@ -120,7 +150,7 @@ function fold(
     const value = (batch.values[input]! * folds.multiply[i]!) / folds.divide[i]!
     const low = folds.low[i]!
     if (!Number.isNaN(low) && !(value >= low && value <= folds.high[i]!)) {
-      outOfRange++
+      outside.count(output)
       continue
     }
     const current = moved.values[output]!
@@ -131,7 +161,6 @@ function fold(
     if (moved.times !== undefined) moved.times[output] = batch.times![input]!
     if (moved.starts !== undefined) moved.starts[output] = batch.starts![input]!
   }
-  return outOfRange
 }
 
 function flags(batch: Batch): Uint8Array | undefined {

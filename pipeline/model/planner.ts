@@ -44,9 +44,23 @@ export function createPlanner(map: SeriesMap): Planner {
         compile: compileByMetric,
       })
     case 'series':
-      return plannerByColumn(counts, (layout, column, look) => map.map(seriesAt(layout, column), look), true)
+      return plannerByColumn(
+        counts,
+        () => NO_CONTEXT,
+        (layout, column, look) => map.map(seriesAt(layout, column), look),
+      )
     case 'layout':
-      return plannerByColumn(counts, (layout, column, look) => map.map(seriesAt(layout, column), look, layout), false)
+      return plannerByColumn(
+        counts,
+        layout => layout,
+        (layout, column, look) => map.map(seriesAt(layout, column), look, layout),
+      )
+    case 'context':
+      return plannerByColumn(
+        counts,
+        (layout, source) => map.context(layout, source),
+        (layout, column, look, context) => map.map(seriesAt(layout, column), look, context),
+      )
   }
 }
 
@@ -177,21 +191,26 @@ function sameResult(a: unknown, b: unknown): boolean {
   })
 }
 
-/** For functions of the whole series. What they said is not kept beside the plan: a plan knows what each column became. */
+const NO_CONTEXT = {}
+
+/**
+ * For functions of the whole series. What they said is not kept beside the plan: a plan knows what each column became. In another
+ * context all columns are asked again.
+ */
 function plannerByColumn(
   counts: Counts,
-  map: (layout: Layout, column: number, look: Look) => readonly Mapped[],
-  survivesLayout: boolean,
+  contextOf: (layout: Layout, source: Source) => object,
+  map: (layout: Layout, column: number, look: Look, context: object) => readonly Mapped[],
 ): Planner {
-  type MadeByColumn = { plan: Plan; looked: ReadonlyMap<number, Dependencies>; seen: number }
+  type MadeByColumn = { plan: Plan; context: object; looked: ReadonlyMap<number, Dependencies>; seen: number }
   const made = new WeakMap<Source, MadeByColumn>()
 
-  function make(layout: Layout, known: MadeByColumn | undefined): MadeByColumn {
+  function make(layout: Layout, context: object, known: MadeByColumn | undefined): MadeByColumn {
     const looked = new Map<number, Dependencies>()
-    const allStale = !survivesLayout && known?.plan.input !== layout
+    const allStale = known?.context !== context
     const emit = (column: number) => {
       counts.mapped++
-      const { result, dependencies } = recordLooks(look => map(layout, column, look))
+      const { result, dependencies } = recordLooks(look => map(layout, column, look, context))
       if (dependencies !== undefined) looked.set(column, dependencies)
       return result
     }
@@ -205,7 +224,7 @@ function plannerByColumn(
     const { plan, duplicates } = compileColumns(layout, emit, known?.plan, isStale)
     counts.plans++
     counts.duplicates += duplicates
-    return { plan, looked, seen: trackedChanges() }
+    return { plan, context, looked, seen: trackedChanges() }
   }
 
   return {
@@ -220,7 +239,8 @@ function plannerByColumn(
           return known.plan
         }
       }
-      const fresh = make(layout, known)
+      const context = known?.plan.input === layout ? known.context : contextOf(layout, source)
+      const fresh = make(layout, context, known)
       made.set(source, fresh)
       return fresh.plan
     },

@@ -118,8 +118,8 @@ export const OWN_METRICS: readonly OwnMetric[] = [
   counter(
     'gpucol_processor_out_of_range_metric_points',
     '{point}',
-    processor,
-    'Points with a value that cannot be, and were left out; their series go on.',
+    [...processor, 'metric'],
+    'Points with a value that cannot be, and were left out, by what they would have become; their series go on.',
   ),
 
   counter('gpucol_exporter_sent_metric_points', '{point}', exporter, 'Points that were delivered, or can be scraped.'),

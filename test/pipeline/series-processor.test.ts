@@ -44,7 +44,7 @@ describe('a label processor', () => {
     const first = ratio.create({}, host, batch => second.consume(batch))
     first.consume(batchFromText('util{gpu="0"} 29\nutil{gpu="1"} 57\nutil{gpu="2"} 4294967295\n'))
     assert.equal(textFromBatch(out[0]!), 'util_percent{gpu="0"} 29\nutil_percent{gpu="1"} 57\n')
-    assert.equal(host.counted.get('gpucol_processor_out_of_range_metric_points'), 1)
+    assert.equal(host.counted.get('gpucol_processor_out_of_range_metric_points{metric="util_ratio"}'), 1)
   })
 
   it('folds rows that become one series, and counts them', () => {

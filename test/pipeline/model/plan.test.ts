@@ -50,6 +50,8 @@ function put(metadata: Record<string, string>): void {
 const percentRange = { min: 0, max: 1 }
 
 /** Label processors of every kind, with collisions, drops, scales, ranges, folds and metadata. */
+const contexts = { with: {}, without: {} }
+
 const maps: Record<string, SeriesMap> = {
   'adds a label from metadata': {
     by: 'labels',
@@ -99,6 +101,12 @@ const maps: Record<string, SeriesMap> = {
       layout.metrics.some(sibling => sibling.name === 'c')
         ? [{ metric, labels, scale: scaleOf(1, 100) }]
         : [{ metric, labels }],
+  },
+  'decides by what it took from the layout': {
+    by: 'context',
+    context: layout => contexts[layout.metrics.some(({ name }) => name === 'c') ? 'with' : 'without'],
+    map: ({ metric, labels }, _look, context) =>
+      context === contexts.with ? [{ metric, labels, scale: scaleOf(1, 100), fold: 'max' }] : [{ metric, labels }],
   },
   'leaves everything alone': { by: 'series', map: series => [series] },
 }
@@ -166,6 +174,33 @@ describe('a plan', () => {
     const plan = planner.planFor(source, layout)
     projects.set('another-pod', String(Math.random()))
     assert.equal(planner.planFor(source, layout), plan)
+  })
+
+  it('asks for new series only while the context is the same', () => {
+    const planner = createPlanner(maps['decides by what it took from the layout']!)
+    const first = layoutFromSeries(universe.slice(0, 10))
+    planner.planFor(source, first)
+    const before = planner.counts.mapped
+    planner.planFor(source, layoutFromSeries(universe, first))
+    assert.equal(planner.counts.mapped - before, 2)
+  })
+
+  it('says which metrics had values out of range, folded ones included', () => {
+    const planner = createPlanner({
+      by: 'metric',
+      map: ({ name }) => [
+        { metric: metricFrom({ name: name === 'c' ? 'b' : name }), range: { min: 0, max: 10 }, fold: 'max' },
+      ],
+    })
+    const layout = layoutFromSeries(universe)
+    const values = universe.map(({ metric }) => (metric.name === 'a' ? 1 : 11))
+    const batch = batchOf(layout, { values, absent: [], stamped: false })
+    const { outOfRange, outOfRangeByMetric } = runPlan(planner.planFor(source, layout), batch)
+    assert.equal(outOfRange, 8)
+    assert.deepEqual(
+      new Map(Array.from(outOfRangeByMetric!, ([{ name }, amount]) => [name, amount])),
+      new Map([['b', 8]]),
+    )
   })
 
   it('is made once for label sets that several sources share', () => {
@@ -254,6 +289,8 @@ function applied(map: SeriesMap, series: Series, layout: Layout): readonly Mappe
       return map.map(series, look)
     case 'layout':
       return map.map(series, look, layout)
+    case 'context':
+      return map.map(series, look, map.context(layout, source))
   }
 }
 

@@ -39,6 +39,7 @@ export function createScrapeReceiver(config: ScrapeConfig, kind: ReceiverKind, h
         scheduler.add(intervalMs, target.scrape)
       }
     },
+    describe: () => `${targets.length} ${targets.length === 1 ? 'target' : 'targets'} every ${config.scrape_interval}`,
     stop() {
       scheduler?.stop()
       for (const target of targets) target.remove()

@@ -252,7 +252,7 @@ tests:
   it('logs at its own level', async () => {
     const steps = `
 - at: 0s
-  answers: { http://node-a:9400/metrics: { text: "a" } }
+  answers: { http://node-a:9400/metrics: { text: "a 1\\nb" } }
   expect: [{ log: skipped lines }]`
     const quiet = await runSteps(steps)
     assert.match(quiet.out, /^missing a log line that matches "skipped lines"; one line was logged/m)

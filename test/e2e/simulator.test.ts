@@ -3,9 +3,32 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CoreV1Api, KubeConfig, Watch, type V1Pod } from '@kubernetes/client-node'
 import { eventually, freePorts, get, startGpucol, startProcess, type GpucolProcess } from '../support/gpucol-process.ts'
 import { programOrSkip } from '../support/programs.ts'
+
+/** What of the independent client is used here. Its own types do not compile without those of packages that nobody needs. */
+type Client = { KubeConfig: new () => KubeConfig; CoreV1Api: unknown; Watch: new (config: KubeConfig) => Watch }
+type KubeConfig = {
+  loadFromClusterAndUser(
+    cluster: { name: string; server: string; skipTLSVerify: boolean },
+    user: { name: string },
+  ): void
+  makeApiClient(api: unknown): Record<'listNode' | 'listPodForAllNamespaces', (parameters?: object) => Promise<List>>
+}
+type Watch = {
+  watch(
+    path: string,
+    query: Record<string, string>,
+    event: (type: string) => void,
+    done: () => void,
+  ): Promise<AbortController>
+}
+type List = {
+  items: { metadata: { uid: string } }[]
+  metadata: { resourceVersion: string; _continue?: string }
+}
+
+const CLIENT: string = '@kubernetes/client-node'
 
 type Target = { readonly lastError: string; readonly health: string; readonly scrapeUrl: string }
 
@@ -86,6 +109,7 @@ describe('the simulated cluster', function () {
   })
 
   it('is listed, page by page, and watched by an independent Kubernetes client', async () => {
+    const { KubeConfig, CoreV1Api, Watch } = (await import(CLIENT)) as Client
     const kubeConfig = new KubeConfig()
     kubeConfig.loadFromClusterAndUser(
       { name: 'simulated', server: `http://${address}`, skipTLSVerify: true },
@@ -93,12 +117,12 @@ describe('the simulated cluster', function () {
     )
     const core = kubeConfig.makeApiClient(CoreV1Api)
     assert.equal((await core.listNode()).items.length, NODES)
-    const pods = new Map<string, V1Pod>()
+    const pods = new Set<string>()
     let page = await core.listPodForAllNamespaces({ limit: 10 })
-    const version = page.metadata!.resourceVersion!
+    const version = page.metadata.resourceVersion
     for (;;) {
-      for (const pod of page.items) pods.set(pod.metadata!.uid!, pod)
-      const { _continue: token } = page.metadata!
+      for (const pod of page.items) pods.add(pod.metadata.uid)
+      const { _continue: token } = page.metadata
       if (token === undefined || token === '') break
       page = await core.listPodForAllNamespaces({ limit: 10, _continue: token })
     }
@@ -108,7 +132,7 @@ describe('the simulated cluster', function () {
     const abort = await new Watch(kubeConfig).watch(
       '/api/v1/pods',
       { resourceVersion: version },
-      (type: string) => void seen.push(type),
+      type => void seen.push(type),
       () => {},
     )
     await eventually(

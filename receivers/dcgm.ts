@@ -14,7 +14,12 @@ const config = {
 } as const satisfies ConfigSchema
 
 /** While it starts and when it reloads its list of fields, dcgm-exporter answers with status 200 and an empty body. */
-const kind: ReceiverKind = { urls: { port: 9400, path: '/metrics' }, fallback: 'text', emptyIsFailure: true }
+const kind: ReceiverKind = {
+  urls: { scheme: 'http', port: 9400, path: '/metrics' },
+  fallback: 'text',
+  emptyIsFailure: true,
+  isOfNode: true,
+}
 
 export const dcgm = defineReceiver({
   type: 'dcgm',

@@ -1,5 +1,5 @@
 /** The keys that all pulling receivers have, and what is made of them. */
-import type { Clock, ConfigOf, Problem } from '../../pipeline/component.ts'
+import type { ConfigOf, Host, Problem } from '../../pipeline/component.ts'
 import {
   authorization,
   basicAuth,
@@ -12,8 +12,17 @@ import {
   tls,
   url,
 } from '../../pipeline/config/fields.ts'
+import { ACCEPT } from '../../pipeline/formats/exposition-format.ts'
+import { createPlanner } from '../../pipeline/model/planner.ts'
+import { relabelSeries } from '../../pipeline/relabel/relabel-series.ts'
+import { checkRelabelRules, relabelRules, type RelabelRule } from '../../pipeline/relabel/rule.ts'
 import { createCredentials } from './credentials.ts'
-import type { TargetOptions } from './target.ts'
+import { staticDiscovery, type Discovery } from './discovery/discovery.ts'
+import { checkDns, createDnsDiscovery, dns } from './discovery/dns.ts'
+import { checkFileSd, createFileDiscovery, fileSd } from './discovery/file-sd.ts'
+import { createHttpDiscovery, httpSdFields } from './discovery/http-sd.ts'
+import { targetUrl, type UrlDefaults } from './target-address.ts'
+import type { ScrapeOptions } from './target.ts'
 
 export const scrapeFields = {
   static_targets: {
@@ -22,6 +31,36 @@ export const scrapeFields = {
     default: [],
     description:
       'URLs to scrape. A bare host:port or host gets the scheme, port and path that are usual for the receiver.',
+  },
+  file_sd: fileSd,
+  dns,
+  http_sd: {
+    type: 'object',
+    properties: {
+      ...httpSdFields,
+      headers,
+      basic_auth: basicAuth,
+      authorization,
+      tls,
+      proxy_url: url('Proxy to go through.'),
+    },
+    required: ['url'],
+    additionalProperties: false,
+    description: 'Targets from a URL that answers with target groups in JSON, as those of Prometheus.',
+  },
+  relabel_configs: {
+    ...relabelRules,
+    default: [],
+    description: 'Rules, as those of Prometheus, that choose targets and give them labels.',
+  },
+  scheme: {
+    type: 'string',
+    enum: ['http', 'https'],
+    description: 'Scheme of targets that are not written as a URL. What is usual for the receiver unless set.',
+  },
+  metrics_path: {
+    type: 'string',
+    description: 'Path of targets that are written without one. What is usual for the receiver unless set.',
   },
   labels: { ...labels, description: 'Labels that every target has besides job and instance.' },
   scrape_interval: duration('Time from one scrape of a target to the next.', '15s'),
@@ -62,6 +101,11 @@ export const scrapeFields = {
     description:
       'Ask targets for compressed bodies. Unpacking costs several times what the rest of a scrape does: worth it on slow links.',
   },
+  metric_relabel_configs: {
+    ...relabelRules,
+    default: [],
+    description: 'Rules, as those of Prometheus, for the series of all targets, before they leave the receiver.',
+  },
   body_size_limit: size('A larger body, uncompressed, is a failed scrape.', '256MiB'),
   sample_limit: limit('More samples in one scrape fail it.', 2_000_000),
   label_limit: limit('A series with more labels, its name included, fails the scrape.', 0),
@@ -76,63 +120,96 @@ function limit<const D extends number>(description: string, value: D) {
 const schema = { type: 'object', properties: scrapeFields, additionalProperties: false } as const
 export type ScrapeConfig = ConfigOf<typeof schema>
 
-/** What a bare target lacks. */
-export type UrlDefaults = { readonly port: number; readonly path: string }
-
 export function checkScrapeConfig(config: ScrapeConfig, defaults: UrlDefaults): Problem[] {
   const problems: Problem[] = []
-  const intervalMs = parseDuration(config.scrape_interval)
-  if (intervalMs <= 0) problems.push({ path: ['scrape_interval'], message: 'the interval must be above 0' })
-  else if (timeoutOf(config) <= 0) problems.push({ path: ['scrape_timeout'], message: 'the timeout must be above 0' })
-  else if (timeoutOf(config) > intervalMs) {
-    const message = `the timeout "${config.scrape_timeout}" is longer than the scrape_interval "${config.scrape_interval}"`
-    problems.push({ path: ['scrape_timeout'], message })
-  }
+  problems.push(...checkTimes(config))
   config.static_targets.forEach((text, index) => {
     const path = ['static_targets', index]
     if (targetUrl(text, defaults) === undefined) problems.push({ path, message: `"${text}" is not a URL or host:port` })
   })
+  for (const key of ['relabel_configs', 'metric_relabel_configs'] as const) {
+    problems.push(...below([key], checkRelabelRules(config[key])))
+  }
+  problems.push(...checkDiscovery(config, defaults))
   if (config.basic_auth !== undefined && config.authorization !== undefined) {
     problems.push({ path: ['authorization'], message: 'there is basic_auth already: a request has one of the two' })
   }
   return problems
 }
 
-/** The URL that a target stands for, or undefined if it stands for none. */
-export function targetUrl(text: string, { port, path }: UrlDefaults): URL | undefined {
-  const bare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(text)
-  const url = URL.parse(bare ? `http://${text}` : text)
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
-  if (!bare) return url
-  // URL leaves out a port that is the scheme's default, so the text is asked whether it has one.
-  if (!/:\d+(\/|$)/.test(text)) url.port = String(port)
-  if (url.pathname === '/' && !text.includes('/')) url.pathname = path
-  return url
+const USUAL_TIMEOUT = '10s'
+
+/** As it is written; the interval where that is shorter than what is usual. */
+export function timeoutOf(config: Pick<ScrapeConfig, 'scrape_interval' | 'scrape_timeout'>): string {
+  const { scrape_interval, scrape_timeout } = config
+  if (scrape_timeout !== undefined) return scrape_timeout
+  return parseDuration(scrape_interval) < parseDuration(USUAL_TIMEOUT) ? scrape_interval : USUAL_TIMEOUT
 }
 
-/** `host:port`, the port spelt out: the `instance` of a target. */
-export function instanceOf(url: URL): string {
-  return url.port === '' ? `${url.hostname}:${url.protocol === 'https:' ? 443 : 80}` : url.host
+export function checkTimes(config: Pick<ScrapeConfig, 'scrape_interval' | 'scrape_timeout'>): Problem[] {
+  const intervalMs = parseDuration(config.scrape_interval)
+  const timeoutMs = parseDuration(timeoutOf(config))
+  if (intervalMs <= 0) return [{ path: ['scrape_interval'], message: 'the interval must be above 0' }]
+  if (timeoutMs <= 0) return [{ path: ['scrape_timeout'], message: 'the timeout must be above 0' }]
+  if (timeoutMs <= intervalMs) return []
+  const message = `the timeout "${config.scrape_timeout}" is longer than the scrape_interval "${config.scrape_interval}"`
+  return [{ path: ['scrape_timeout'], message }]
 }
 
-const USUAL_TIMEOUT_MS = 10_000
-
-function timeoutOf({ scrape_interval, scrape_timeout }: ScrapeConfig): number {
-  if (scrape_timeout !== undefined) return parseDuration(scrape_timeout)
-  return Math.min(USUAL_TIMEOUT_MS, parseDuration(scrape_interval))
+function checkDiscovery({ file_sd, dns, http_sd }: ScrapeConfig, { port }: UrlDefaults): Problem[] {
+  return [
+    ...below(['file_sd'], file_sd ? [...checkFileSd(file_sd), ...checkRefresh(file_sd)] : []),
+    ...below(['dns'], dns ? [...checkDns(dns, port), ...checkRefresh(dns)] : []),
+    ...below(['http_sd'], http_sd ? checkRefresh(http_sd) : []),
+  ]
 }
 
-/** What all targets of a receiver have in common. */
-export function targetOptions(
+export function checkRefresh({ refresh_interval }: { readonly refresh_interval: string }): Problem[] {
+  if (parseDuration(refresh_interval) > 0) return []
+  return [{ path: ['refresh_interval'], message: 'the interval must be above 0' }]
+}
+
+/** Problems of a part of a config as problems of the whole. */
+export function below(path: Problem['path'], problems: readonly Problem[]): Problem[] {
+  return problems.map(problem => ({ ...problem, path: [...path, ...problem.path] }))
+}
+
+export function discoveriesOf(config: ScrapeConfig, host: Host): Discovery[] {
+  const { static_targets, file_sd, dns, http_sd } = config
+  return [
+    staticDiscovery(static_targets.map(target => ({ labels: new Map([['__address__', target]]) }))),
+    ...(file_sd ? [createFileDiscovery(file_sd, host)] : []),
+    ...(dns ? [createDnsDiscovery(dns, host)] : []),
+    ...(http_sd
+      ? [
+          createHttpDiscovery(
+            {
+              url: http_sd.url,
+              refreshMs: parseDuration(http_sd.refresh_interval),
+              headers: lowerCaseNames(http_sd.headers),
+              credentials: createCredentials(http_sd, host.clock),
+              ...(http_sd.proxy_url !== undefined && { proxyUrl: http_sd.proxy_url }),
+              followRedirects: true,
+            },
+            host,
+          ),
+        ]
+      : []),
+  ]
+}
+
+/** What all targets of a receiver have in common. `rules` are the receiver's own, and come first. */
+export function scrapeOptions(
   config: ScrapeConfig,
-  clock: Clock,
-): Omit<TargetOptions, 'url' | 'labels' | 'fallback' | 'emptyIsFailure'> {
-  const ownHeaders = Object.entries(config.headers ?? {})
+  { clock }: Pick<Host, 'clock'>,
+  rules: readonly RelabelRule[] = [],
+): Omit<ScrapeOptions, 'fallback' | 'emptyIsFailure'> {
+  const allRules = [...rules, ...config.metric_relabel_configs]
   return {
-    timeoutMs: timeoutOf(config),
     honorLabels: config.honor_labels,
     honorTimestamps: config.honor_timestamps,
-    headers: Object.fromEntries(ownHeaders.map(([name, value]) => [name.toLowerCase(), value])),
+    headers: lowerCaseNames(config.headers),
+    accept: ACCEPT,
     credentials: createCredentials(config, clock),
     ...(config.proxy_url !== undefined && { proxyUrl: config.proxy_url }),
     followRedirects: config.follow_redirects,
@@ -145,5 +222,10 @@ export function targetOptions(
       labelNameBytes: config.label_name_length_limit,
       labelValueBytes: config.label_value_length_limit,
     },
+    ...(allRules.length > 0 && { planner: createPlanner(relabelSeries(allRules)) }),
   }
+}
+
+function lowerCaseNames(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }

@@ -1,49 +1,114 @@
 /** What all pulling receivers are inside: targets on a schedule. */
 import type { Host, Next, Receiver } from '../../pipeline/component.ts'
-import { parseDuration } from '../../pipeline/config/fields.ts'
-import { labelsFrom } from '../../pipeline/model/labels.ts'
+import { compileRelabel } from '../../pipeline/relabel/relabel.ts'
+import type { RelabelRule } from '../../pipeline/relabel/rule.ts'
+import { createJob, type Job } from './job.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
-import { instanceOf, targetOptions, targetUrl, type ScrapeConfig, type UrlDefaults } from './scrape-config.ts'
-import { createTarget, type Target, type TargetOptions } from './target.ts'
+import { discoveriesOf, scrapeOptions, timeoutOf, type ScrapeConfig } from './scrape-config.ts'
+import { withUsualParts, type UrlDefaults } from './target-address.ts'
+import { specFrom, type TargetDefaults } from './target-spec.ts'
+import { createTarget, type ScrapeOptions } from './target.ts'
 
 /** What a receiver knows of its targets. */
-export type ReceiverKind = Pick<TargetOptions, 'fallback' | 'emptyIsFailure'> & { readonly urls: UrlDefaults }
+export type ReceiverKind = Pick<ScrapeOptions, 'fallback' | 'emptyIsFailure' | 'isWantedName'> & {
+  readonly urls: UrlDefaults
+  /** Where a target has several pages: all of them. What they say is told apart by a label `metrics_path`. */
+  readonly paths?: readonly string[]
+  /** Whether what a target says is about the node that it runs on. */
+  readonly isOfNode: boolean
+  /** Rules for series, before those of the user. */
+  readonly rules?: readonly RelabelRule[]
+}
 
 export function createScrapeReceiver(config: ScrapeConfig, kind: ReceiverKind, host: Host, next: Next): Receiver {
-  const { urls: defaults, ...ofKind } = kind
-  const intervalMs = parseDuration(config.scrape_interval)
-  const options = { ...targetOptions(config, host.clock), ...ofKind }
-  let scheduler: Scheduler | undefined
-  let targets: Target[] = []
+  return createReceiverOf(
+    scheduler => [createKindJob(config, kind, scheduler, host, next)],
+    host,
+    count => `${counted(count, 'target')} every ${config.scrape_interval}`,
+  )
+}
 
+/** Scrapes by jobs, which share one timer. `describe` gets the number of targets. */
+export function createReceiverOf(
+  createJobs: (scheduler: Scheduler) => readonly Job[],
+  { clock }: Pick<Host, 'clock'>,
+  describe: (targetCount: number) => string,
+): Required<Receiver> {
+  let scheduler: Scheduler | undefined
+  let jobs: readonly Job[] = []
   return {
     start() {
-      scheduler = createScheduler(host.clock)
-      // One target written twice is one target.
-      const urls = new Map<string, URL>()
-      for (const text of config.static_targets) {
-        const url = targetUrl(text, defaults)
-        if (url !== undefined) urls.set(url.href, url)
-      }
-      for (const url of urls.values()) {
-        const labels = labelsFrom([
-          ['job', host.id],
-          ['instance', instanceOf(url)],
-          ...Object.entries(config.labels ?? {}),
-        ])
-        for (const [name, values] of Object.entries(config.params ?? {})) {
-          for (const value of values) url.searchParams.append(name, value)
-        }
-        const target = createTarget({ ...options, url: url.href, labels }, host, next)
-        targets.push(target)
-        scheduler.add(intervalMs, target.scrape)
-      }
+      scheduler = createScheduler(clock)
+      jobs = createJobs(scheduler)
+      for (const job of jobs) job.start()
     },
-    describe: () => `${targets.length} ${targets.length === 1 ? 'target' : 'targets'} every ${config.scrape_interval}`,
     stop() {
       scheduler?.stop()
-      for (const target of targets) target.remove()
-      targets = []
+      for (const job of jobs) job.stop()
+      jobs = []
+    },
+    describe: () => describe(jobs.reduce((sum, job) => sum + job.targetCount, 0)),
+    targets() {
+      const all = jobs.map(job => job.targets())
+      return {
+        active: all.flatMap(({ active }) => active),
+        dropped: all.flatMap(({ dropped }) => dropped),
+        droppedCount: all.reduce((sum, { droppedCount }) => sum + droppedCount, 0),
+      }
     },
   }
+}
+
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** Enough for people to see the pattern; a cluster has tens of thousands of things that are no target. */
+export const KEEP_DROPPED = 1000
+
+function createKindJob(config: ScrapeConfig, kind: ReceiverKind, scheduler: Scheduler, host: Host, next: Next): Job {
+  const urls: UrlDefaults = {
+    ...kind.urls,
+    ...(config.scheme !== undefined && { scheme: config.scheme }),
+    ...(config.metrics_path !== undefined && { path: config.metrics_path }),
+  }
+  const { fallback, emptyIsFailure, isWantedName } = kind
+  const options: ScrapeOptions = {
+    ...scrapeOptions(config, host, kind.rules),
+    fallback,
+    emptyIsFailure,
+    ...(isWantedName && { isWantedName }),
+  }
+  const relabel = compileRelabel(config.relabel_configs)
+  const defaultsFor = (metricsPath: string): TargetDefaults => ({
+    job: host.id,
+    scheme: urls.scheme,
+    metricsPath,
+    interval: config.scrape_interval,
+    timeout: timeoutOf(config),
+    params: config.params ?? {},
+    labels: { ...config.labels, ...(kind.paths && { metrics_path: metricsPath }) },
+    relabel,
+    spellsPort: true,
+    isOfNode: kind.isOfNode,
+  })
+  const usual = (kind.paths ?? [urls.path]).map(defaultsFor)
+
+  return createJob(
+    {
+      name: host.id,
+      discoveries: discoveriesOf(config, host),
+      specs(found) {
+        const target = withUsualParts(found, urls)
+        const path = target.labels.get('__metrics_path__')
+        const pages = path === undefined ? usual : [defaultsFor(path)]
+        return pages.map(defaults => specFrom(target, defaults))
+      },
+      createTarget: (spec, blocked) => createTarget({ ...options, ...spec, blocked }, host, next),
+      targetLimit: 0,
+      keepDropped: KEEP_DROPPED,
+    },
+    scheduler,
+    host,
+  )
 }

@@ -1,30 +1,42 @@
 /** One target: asks it, reads what it answers, and hands on what that says, again and again. */
-import type { Host, Next } from '../../pipeline/component.ts'
-import { ACCEPT } from '../../pipeline/formats/exposition-format.ts'
-import { createTextReader, type Exposition } from '../../pipeline/formats/prometheus-text.ts'
+import type { Host, Next, TargetStatus } from '../../pipeline/component.ts'
+import { createTextReader, type Exposition, type TextReader } from '../../pipeline/formats/prometheus-text.ts'
 import { endBatch, type Batch, type Source } from '../../pipeline/model/batch.ts'
 import { labelPairs, type Labels } from '../../pipeline/model/labels.ts'
-import { columnCount, EMPTY_LAYOUT } from '../../pipeline/model/layout.ts'
 import type { Credentials } from './credentials.ts'
-import { checkLabels, checkLayout, type Limits } from './limits.ts'
+import { createIntake, readingLimit, type IntakeOptions, type Taken } from './intake.ts'
+import { checkLabels } from './limits.ts'
+import { onlyNames } from './name-filter.ts'
 import { requestExposition, type Answer, type ExpositionOptions } from './request-exposition.ts'
 import { createReporter } from './scrape-report.ts'
 import { withTargetLabels } from './target-labels.ts'
 
-export type TargetOptions = ExpositionOptions & {
+/** What the targets of a job have in common. */
+export type ScrapeOptions = ExpositionOptions &
+  IntakeOptions & {
+    readonly honorLabels: boolean
+    readonly honorTimestamps: boolean
+    /** Names are lower case. */
+    readonly headers: Readonly<Record<string, string>>
+    /** The formats that are asked for. */
+    readonly accept: string
+    readonly credentials: Credentials
+    readonly proxyUrl?: string
+    readonly compressed: boolean
+    readonly strict: boolean
+    /** A body without samples after one with samples is a target that is starting or reloading, not one that has nothing. */
+    readonly emptyIsFailure: boolean
+    /** Samples with other names are left out before anything else is done with them. */
+    readonly isWantedName?: (name: string) => boolean
+  }
+
+export type TargetOptions = ScrapeOptions & {
   readonly url: string
   readonly labels: Labels
+  readonly node?: string
   readonly timeoutMs: number
-  readonly honorLabels: boolean
-  readonly honorTimestamps: boolean
-  readonly headers: Readonly<Record<string, string>>
-  readonly credentials: Credentials
-  readonly proxyUrl?: string
-  readonly compressed: boolean
-  readonly strict: boolean
-  readonly limits: Limits
-  /** A body without samples after one with samples is a target that is starting or reloading, not one that has nothing. */
-  readonly emptyIsFailure: boolean
+  /** Says why it must not be scraped just now. */
+  readonly blocked?: () => string | undefined
 }
 
 export type Target = {
@@ -32,26 +44,20 @@ export type Target = {
   readonly scrape: () => void
   /** Ends what is under way and, if the target was ever scraped, the target's series. */
   readonly remove: () => void
+  readonly status: () => Omit<TargetStatus, 'intervalMs'>
 }
 
 export function createTarget(options: TargetOptions, host: Host, next: Next): Target {
   const { clock, counters, log } = host
   const name = withoutUser(options.url)
-  const source: Source = { component: host.id, name, labels: options.labels }
+  const { labels, node } = options
+  const source: Source = { component: host.id, name, labels, ...(node !== undefined && { node }) }
   const reports: Source = { ...source }
   const report = createReporter(reports)
-  const ownLabels = labelPairs(options.labels)
-  const reader = createTextReader({
-    strict: options.strict,
-    maxSeries: options.limits.samples,
-    labels(exposed) {
-      const labels = withTargetLabels(exposed, ownLabels, options.honorLabels)
-      checkLabels(labels, options.limits)
-      return labels
-    },
-  })
+  const reader = readerFor(options)
+  const intake = createIntake(source, options)
   const headers = {
-    accept: ACCEPT,
+    accept: options.accept,
     'accept-encoding': options.compressed ? 'gzip' : 'identity',
     'user-agent': 'gpucol',
     'x-prometheus-scrape-timeout-seconds': String(options.timeoutMs / 1000),
@@ -59,8 +65,8 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
   }
   let cancel: (() => void) | undefined
   let scraped = false
-  let checkedLayout = EMPTY_LAYOUT
   let hadSamples = false
+  let lastScrape: TargetStatus['lastScrape']
 
   function scrape(): void {
     if (cancel !== undefined) {
@@ -69,6 +75,8 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
     }
     const timeMs = clock.now()
     const startMs = clock.monotonic()
+    const problem = options.blocked?.()
+    if (problem !== undefined) return done({ bodyBytes: 0, problem })
     // Credentials that cannot be read are a failed scrape like any other.
     let tls
     let secrets
@@ -76,8 +84,7 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
       tls = options.credentials.tls()
       secrets = options.credentials.headers()
     } catch (error) {
-      done({ bodyBytes: 0, problem: (error as Error).message })
-      return
+      return done({ bodyBytes: 0, problem: (error as Error).message })
     }
     cancel = requestExposition(
       host,
@@ -97,19 +104,21 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
       cancel = undefined
       scraped = true
       const durationSeconds = Math.max(0, clock.monotonic() - startMs) / 1000
-      const { exposition, problem } = judge(answer)
-      counters.add('gpucol_receiver_scrapes', 1, { outcome: exposition === undefined ? 'failed' : 'ok' })
+      const { taken, problem: error } = judge(answer, timeMs)
+      // What was above a limit was still there, and its number helps to find out why.
+      const samples = answer.exposition?.samples ?? 0
+      lastScrape = { timeMs, durationSeconds, samples, ...(error !== undefined && { error }) }
+      counters.add('gpucol_receiver_scrapes', 1, { outcome: taken === undefined ? 'failed' : 'ok' })
       counters.record('gpucol_receiver_scrape_duration_seconds', durationSeconds)
-      log.state(name, exposition === undefined ? 'failing' : 'ok', problem)
-      if (exposition === undefined) give(endBatch(source, timeMs, 'failed'))
-      else handOn(exposition, timeMs)
+      log.state(name, taken === undefined ? 'failing' : 'ok', error)
+      give(taken === undefined ? endBatch(source, timeMs, 'failed') : taken.batch)
       give(
         report(timeMs, {
-          up: exposition !== undefined,
+          up: taken !== undefined,
           durationSeconds,
-          samples: exposition?.samples ?? 0,
-          kept: exposition === undefined ? 0 : columnCount(exposition.layout),
-          added: exposition?.added ?? 0,
+          samples,
+          kept: taken?.kept ?? 0,
+          added: taken?.added ?? 0,
           bodyBytes: answer.bodyBytes,
           timeoutSeconds: options.timeoutMs / 1000,
         }),
@@ -118,32 +127,29 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
   }
 
   /** Finds what can only be said when everything has been read. */
-  function judge(answer: Answer): Answer {
-    const { exposition, bodyBytes } = answer
-    if (exposition === undefined) return answer
-    const { layout, samples, badLines } = exposition
+  function judge({ exposition, problem }: Answer, timeMs: number): { taken?: Taken; problem?: string } {
+    if (exposition === undefined) return problem === undefined ? {} : { problem }
+    const { samples, badLines, added } = exposition
+    count(exposition)
     // A page about something else, or nothing of it can be used: that is no target that has nothing to say.
     if (samples === 0 && badLines > 0) {
-      count(exposition)
-      return { bodyBytes, problem: `nothing in the body can be read, ${exposition.problem}` }
+      return { problem: `nothing in the body can be read, ${exposition.problem}` }
     }
     if (samples === 0 && hadSamples && options.emptyIsFailure) {
-      return { bodyBytes, problem: 'the body has no samples, though the last one had' }
+      return { problem: 'the body has no samples, though the last one had' }
     }
     try {
-      if (layout !== checkedLayout) checkLayout(layout, options.limits)
+      const taken = intake.take(batchOf(exposition, timeMs), added)
+      if (taken.duplicates > 0) counters.add('gpucol_receiver_duplicate_samples', taken.duplicates)
+      hadSamples = samples > 0
+      return { taken }
     } catch (error) {
-      return { bodyBytes, problem: (error as Error).message }
+      return { problem: (error as Error).message }
     }
-    checkedLayout = layout
-    hadSamples = samples > 0
-    return answer
   }
 
-  function handOn(exposition: Exposition, timeMs: number): void {
-    const { layout, values, times, starts } = exposition
-    count(exposition)
-    give({
+  function batchOf({ layout, values, times, starts }: Exposition, timeMs: number): Batch {
+    return {
       source,
       timeMs,
       outcome: 'ok',
@@ -151,7 +157,7 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
       values,
       ...(times !== undefined && options.honorTimestamps && { times }),
       ...(starts !== undefined && { starts }),
-    })
+    }
   }
 
   function count(exposition: Exposition): void {
@@ -181,12 +187,35 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
       cancel?.()
       cancel = undefined
       log.state(name, 'gone')
+      intake.forget()
       if (!scraped) return
       scraped = false
       give(endBatch(source, clock.now(), 'removed'))
       give(endBatch(reports, clock.now(), 'removed'))
     },
+    status: () => ({
+      url: name,
+      labels,
+      ...(node !== undefined && { node }),
+      state: lastScrape === undefined ? 'unknown' : lastScrape.error === undefined ? 'up' : 'down',
+      ...(lastScrape && { lastScrape }),
+    }),
   }
+}
+
+function readerFor(options: TargetOptions): TextReader {
+  const ownLabels = labelPairs(options.labels)
+  const reader = createTextReader({
+    strict: options.strict,
+    maxSeries: readingLimit(options),
+    labels(exposed) {
+      const labels = withTargetLabels(exposed, ownLabels, options.honorLabels)
+      // Rules may yet take labels away; then what is left is looked at.
+      if (options.planner === undefined) checkLabels(labels, options.limits)
+      return labels
+    },
+  })
+  return options.isWantedName === undefined ? reader : onlyNames(reader, options.isWantedName)
 }
 
 /** The URL as it may be shown: a password in it is nobody's business. */

@@ -12,7 +12,7 @@ import { Agent, request } from 'undici'
 import { createSystemClock } from '../../pipeline/clock/system-clock.ts'
 import { createNetwork } from '../../pipeline/http/network.ts'
 import { labelsFrom } from '../../pipeline/model/labels.ts'
-import { targetOptions } from '../../receivers/scraping/scrape-config.ts'
+import { scrapeOptions } from '../../receivers/scraping/scrape-config.ts'
 import { createTarget } from '../../receivers/scraping/target.ts'
 import { scrapeConfig } from '../support/scrape-config.ts'
 import { testHost } from '../support/test-host.ts'
@@ -73,7 +73,7 @@ async function measureOurs(): Promise<number> {
   const clock = createSystemClock()
   const network = createNetwork(clock)
   const host = testHost({ clock, network })
-  const options = targetOptions(scrapeConfig(), clock)
+  const options = { ...scrapeOptions(scrapeConfig(), host), timeoutMs: 10_000 }
   const waiting = new Map<number, () => void>()
   const targets = addresses.map((address, number) => {
     let batches = 0

@@ -4,7 +4,7 @@ import { forEachSample, type Batch } from '../../../pipeline/model/batch.ts'
 import { labelPairs, labelsFrom } from '../../../pipeline/model/labels.ts'
 import { labelsAt, metricAt } from '../../../pipeline/model/layout.ts'
 import { createTarget } from '../../../receivers/scraping/target.ts'
-import { targetOptions, type ScrapeConfig } from '../../../receivers/scraping/scrape-config.ts'
+import { scrapeOptions, type ScrapeConfig } from '../../../receivers/scraping/scrape-config.ts'
 import { scrapeConfig } from '../../support/scrape-config.ts'
 import { DEVIATIONS } from '../../support/scraping-deviations.ts'
 import { sharedJson } from '../../support/shared.ts'
@@ -56,7 +56,7 @@ async function scrapeAll(
 ): Promise<Batch[]> {
   const host = testHost()
   const batches: Batch[] = []
-  const options = targetOptions(scrapeConfig({ honor_labels: false, ...config }), host.clock)
+  const options = { ...scrapeOptions(scrapeConfig({ honor_labels: false, ...config }), host), timeoutMs: 10_000 }
   const target = createTarget(
     { ...options, url: TARGET, labels: labelsFrom(Object.entries(labels)), fallback: 'text', emptyIsFailure: false },
     host,

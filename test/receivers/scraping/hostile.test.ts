@@ -88,7 +88,12 @@ describe('targets that misbehave', function () {
         sample_limit: 10_000,
         enable_compression: true,
       }),
-      { urls: { port: 80, path: '/metrics' }, fallback: 'text', emptyIsFailure: false },
+      {
+        urls: { scheme: 'http', port: 80, path: '/metrics' },
+        fallback: 'text',
+        emptyIsFailure: false,
+        isOfNode: false,
+      },
       host,
       batch => {
         const name = nameOf.get(batch.source.name)!

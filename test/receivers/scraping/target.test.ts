@@ -12,7 +12,12 @@ import { testHost } from '../../support/test-host.ts'
 import { textFromBatch } from '../../support/text-from-batch.ts'
 
 const TARGET = 'http://node-a:9100/metrics'
-const KIND: ReceiverKind = { urls: { port: 9100, path: '/metrics' }, fallback: undefined, emptyIsFailure: false }
+const KIND: ReceiverKind = {
+  urls: { scheme: 'http', port: 9100, path: '/metrics' },
+  fallback: undefined,
+  emptyIsFailure: false,
+  isOfNode: false,
+}
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8'
 const OPENMETRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 

@@ -1,8 +1,10 @@
 /** What people and programs ask of the running service over HTTP. A new page is one row in `routes`. */
 import { defineExtension, type ConfigSchema, type ServiceView } from '../component.ts'
 import { endpoint } from '../config/fields.ts'
+import { escapeHtml, page } from './html.ts'
 import { html, json, text, type Handler, type Reply, type Route } from './router.ts'
 import { serve } from './serve.ts'
+import { targetsHtml, targetsJson } from './targets-page.ts'
 
 const config = {
   type: 'object',
@@ -25,6 +27,15 @@ export const web = defineExtension({
         path: '/',
         about: 'this page',
         handle: () => html(200, indexPage(host.service.version, routes)),
+      },
+      {
+        method: 'GET',
+        path: '/targets',
+        about: 'what is scraped and how that goes; JSON unless a browser asks',
+        handle: ({ headers }) => {
+          const targets = host.service.targets()
+          return prefersHtml(headers.accept) ? html(200, targetsHtml(targets)) : json(200, targetsJson(targets))
+        },
       },
       {
         method: 'POST',
@@ -65,20 +76,12 @@ function indexPage(version: string, routes: readonly Route[]): string {
       method === 'GET' ? `<a href="${escapeHtml(path)}">${escapeHtml(path)}</a>` : `${method} ${escapeHtml(path)}`
     return `<li>${name}: ${escapeHtml(about)}</li>`
   })
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>gpucol</title>
-<h1>gpucol ${escapeHtml(version)}</h1>
-<ul>
-${rows.join('\n')}
-</ul>
-</html>
-`
+  return page('gpucol', [`<h1>gpucol ${escapeHtml(version)}</h1>`, '<ul>', ...rows, '</ul>'])
 }
 
-const HTML_ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-function escapeHtml(value: string): string {
-  return value.replaceAll(/[&<>"]/g, character => HTML_ESCAPES[character]!)
+/** Browsers name HTML first; programs ask for JSON or for anything. */
+function prefersHtml(accept = ''): boolean {
+  const html = accept.indexOf('text/html')
+  const json = accept.indexOf('application/json')
+  return html >= 0 && (json < 0 || html < json)
 }

@@ -85,13 +85,14 @@ export function createScheduler(clock: Clock): Scheduler {
       const number = clock.aligned ? 0 : added++
       const nowMs = clock.monotonic()
       const firstMs = (number * FIRST_APART_MS) % Math.min(intervalMs, FIRST_WITHIN_MS)
+      // An order that fills the largest gaps first, however many there will be.
+      const anchorMs = clock.aligned ? startMs : nowMs + ((number * GOLDEN_FRACTION) % 1) * intervalMs
       const entry: Entry = {
         intervalMs,
         run,
-        // An order that fills the largest gaps first, however many there will be.
-        anchorMs: nowMs + ((number * GOLDEN_FRACTION) % 1) * intervalMs,
+        anchorMs,
         // Rounded up to the grid it is still in time.
-        dueMs: nowMs + Math.max(0, firstMs - gridMs),
+        dueMs: clock.aligned ? nextMultiple(anchorMs, intervalMs, nowMs) : nowMs + Math.max(0, firstMs - gridMs),
         removed: false,
       }
       wakeFor(place(entry))
@@ -109,7 +110,10 @@ export function createScheduler(clock: Clock): Scheduler {
 
 /** The first scrape comes early: the second has its regular moment, but half an interval later at the earliest. */
 function nextDue({ anchorMs, dueMs, intervalMs }: Entry, nowMs: number): number {
-  const earliestMs = Math.max(dueMs + intervalMs / 2, nowMs)
+  return nextMultiple(anchorMs, intervalMs, Math.max(dueMs + intervalMs / 2, nowMs))
+}
+
+function nextMultiple(anchorMs: number, intervalMs: number, earliestMs: number): number {
   return anchorMs + Math.ceil((earliestMs - anchorMs) / intervalMs) * intervalMs
 }
 

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
-import type { Extension, ReloadResult } from '../../../pipeline/component.ts'
+import type { Extension, ReloadResult, Targets } from '../../../pipeline/component.ts'
+import { labelsFrom } from '../../../pipeline/model/labels.ts'
 import { web } from '../../../pipeline/server/web.ts'
 import { ask } from '../../support/ask.ts'
 import { serviceHost } from './service-host.ts'
 
 describe('web', () => {
   let reload: () => Promise<ReloadResult>
+  let targets: Map<string, Targets>
   let extension: Extension
   let address: string
 
   beforeEach(async () => {
-    const host = serviceHost({ reload: () => reload(), version: '1.2.3 <&>' })
+    targets = new Map()
+    const host = serviceHost({ reload: () => reload(), targets: () => targets, version: '1.2.3 <&>' })
     extension = web.create({ endpoint: '127.0.0.1:0' }, host)
     await extension.start!()
     address = host.addresses[0]!
@@ -69,6 +72,59 @@ describe('web', () => {
     const answer = await ask(address, 'POST /-/reload')
     assert.equal(answer.status, 202)
     await stopped.promise
+  })
+
+  describe('/targets', () => {
+    beforeEach(() => {
+      const labels = labelsFrom([['job', 'dcgm']])
+      const lastScrape = { timeMs: 1_700_000_000_000, durationSeconds: 0.0125, samples: 25 }
+      targets = new Map([
+        [
+          'dcgm',
+          {
+            active: [
+              { url: 'http://a:9400/metrics', labels, node: 'a', state: 'up', intervalMs: 15_000, lastScrape },
+              {
+                url: 'http://b:9400/metrics',
+                labels,
+                state: 'down',
+                intervalMs: 15_000,
+                lastScrape: { ...lastScrape, samples: 0, error: 'the body says <b>' },
+              },
+              { url: 'http://c:9400/metrics', labels, state: 'unknown', intervalMs: 500 },
+            ],
+            dropped: [{ labels: labelsFrom([['__address__', 'd']]), reason: 'relabel_configs drop it' }],
+            droppedCount: 7,
+          },
+        ],
+      ])
+    })
+
+    it('says in JSON what is scraped, how that goes, and what is left out', async () => {
+      const answer = await ask(address, 'GET /targets', { accept: '*/*' })
+      assert.equal(answer.headers['content-type'], 'application/json')
+      const common = { receiver: 'dcgm', labels: { job: 'dcgm' } }
+      const scrape = { interval_seconds: 15, last_scrape: '2023-11-14T22:13:20.000Z', duration_seconds: 0.0125 }
+      assert.deepEqual(JSON.parse(answer.body), {
+        targets: [
+          { ...common, url: 'http://a:9400/metrics', node: 'a', state: 'up', ...scrape, samples: 25 },
+          { ...common, url: 'http://b:9400/metrics', state: 'down', ...scrape, samples: 0, error: 'the body says <b>' },
+          { ...common, url: 'http://c:9400/metrics', state: 'unknown', interval_seconds: 0.5 },
+        ],
+        dropped: [{ receiver: 'dcgm', labels: { __address__: 'd' }, reason: 'relabel_configs drop it' }],
+        dropped_count: 7,
+      })
+    })
+
+    it('is a page for browsers', async () => {
+      const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+      const answer = await ask(address, 'GET /targets', { accept })
+      assert.equal(answer.headers['content-type'], 'text/html; charset=utf-8')
+      assert.match(answer.body, /3 targets, 1 of them up/)
+      assert.match(answer.body, /<td>down<\/td><td>the body says &lt;b&gt;<\/td><td>job=&quot;dcgm&quot;<\/td>/)
+      assert.match(answer.body, /7 dropped, the first 1 of them here/)
+      assert.match(answer.body, /<td>relabel_configs drop it<\/td><td>__address__=&quot;d&quot;<\/td>/)
+    })
   })
 
   it('lists what there is', async () => {

@@ -29,6 +29,17 @@ describe('scrape scheduler', () => {
     for (const times of runs) assert.deepEqual(times, [0, 15_000, 30_000, 45_000])
   })
 
+  it('keeps to the multiples of the interval for what comes later', async () => {
+    const clock = createVirtualClock(0)
+    const scheduler = createScheduler(clock)
+    const ran: number[] = []
+    await clock.advance(7000)
+    scheduler.add(5000, () => ran.push(clock.monotonic()))
+    await clock.advance(10_000)
+    assert.deepEqual(ran, [10_000, 15_000])
+    scheduler.stop()
+  })
+
   for (const intervalMs of [1000, 15_000, 60_000]) {
     it(`runs every target within 10 s and then every ${intervalMs} ms`, async () => {
       const { runs } = await run(50, intervalMs, 5 * intervalMs)

@@ -2,6 +2,7 @@
  * The simulated cluster. What it is at a moment depends on the seed, the size, the start and that moment, and on nothing else: neither
  * on how often somebody looked nor on who watches.
  */
+import { resetAccounting } from './accounting.ts'
 import { startArrivals } from './arrivals.ts'
 import { makeClusterState, objectsOf, type ClusterState } from './cluster-state.ts'
 import { EventQueue } from './event-queue.ts'
@@ -11,6 +12,7 @@ import type { Sharing } from './hardware.ts'
 import { createHolding } from './holding.ts'
 import type { ObjectSource } from './kubernetes-object.ts'
 import { createLifecycle } from './lifecycle.ts'
+import type { SimulatedNode } from './node.ts'
 import { Placement } from './placement.ts'
 
 export type ClusterOptions = {
@@ -22,8 +24,12 @@ export type ClusterOptions = {
   /** How GPUs may be shared, besides fractions, which need no preparation. Default: in every way. */
   readonly sharing?: ReadonlySet<Sharing>
   /** Moments at which the driver of a node is loaded again, so that its counters begin at zero. */
-  readonly driverReloads?: readonly { readonly nodeName: string; readonly timesMs: Iterable<number> }[]
+  readonly driverReloads?: readonly NodeEvents[]
+  /** Moments at which a node boots as far as its kernel's counters are concerned; its pods go on. */
+  readonly reboots?: readonly NodeEvents[]
 }
+
+export type NodeEvents = { readonly nodeName: string; readonly timesMs: Iterable<number> }
 
 export type SimulatedCluster = ObjectSource & {
   readonly state: ClusterState
@@ -42,7 +48,14 @@ export function createSimulatedCluster(options: ClusterOptions): SimulatedCluste
   const lifecycle = createLifecycle(state, events, placement, createHolding(state, placement))
   addExporterPods(state, seed)
   startArrivals({ seed, state, events, placement, lifecycle }, startMs)
-  for (const reload of options.driverReloads ?? []) planReloads(state, events, reload.nodeName, reload.timesMs)
+  // Before the start time did not go forward: no sample from then is worth keeping.
+  for (const { accounting } of state.nodes) delete accounting.kept
+  for (const reload of options.driverReloads ?? []) {
+    planNodeEvents(state, events, reload, ({ gpus }, timeMs) => {
+      for (const gpu of gpus) resetCounters(gpu, timeMs)
+    })
+  }
+  for (const reboot of options.reboots ?? []) planNodeEvents(state, events, reboot, resetAccounting)
 
   let timeMs = startMs
   return {
@@ -64,14 +77,19 @@ export function createSimulatedCluster(options: ClusterOptions): SimulatedCluste
 }
 
 /** The times may go on for ever, so one is planned after the other. */
-function planReloads(state: ClusterState, events: EventQueue, nodeName: string, timesMs: Iterable<number>): void {
+function planNodeEvents(
+  state: ClusterState,
+  events: EventQueue,
+  { nodeName, timesMs }: NodeEvents,
+  happen: (node: SimulatedNode, timeMs: number) => void,
+): void {
   const node = state.nodes.find(({ name }) => name === nodeName)
   const times = timesMs[Symbol.iterator]()
   function planNext(): void {
     const next = times.next()
     if (next.done === true || node === undefined) return
     events.plan(next.value, timeMs => {
-      for (const gpu of node.gpus) resetCounters(gpu, timeMs)
+      happen(node, timeMs)
       planNext()
     })
   }

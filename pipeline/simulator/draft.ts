@@ -1,5 +1,5 @@
 /** Makes workloads: gives a kind what it builds with, and collects what it built. */
-import type { Owner, Pod } from './pod.ts'
+import type { GpuRequest, Owner, Pod } from './pod.ts'
 import { isPod } from './pod.ts'
 import type { Random } from './random.ts'
 import type { Project } from './tenants.ts'
@@ -100,8 +100,8 @@ export function addPod(workload: Workload, template: PodTemplate, createdMs: num
     schedulerName: project.tenancy === 'runai' ? 'runai-scheduler' : 'default-scheduler',
     restartPolicy: template.restartPolicy ?? 'Never',
     request: template.request,
-    cpuMillis: 1000 * (1 + random.below(8)),
-    memoryMiB: 4096 * (1 + random.below(8)),
+    cpuMillis: 1000 * gpusWorth(template.request) * (1 + random.below(8)),
+    memoryMiB: 4096 * gpusWorth(template.request) * (1 + random.below(8)),
     createdMs,
     phase: 'Pending',
     claims: [],
@@ -113,6 +113,11 @@ export function addPod(workload: Workload, template: PodTemplate, createdMs: num
   workload.pods.add(pod)
   for (const owner of controllersOf(pod)) owner.pods.add(pod)
   return pod
+}
+
+/** How many whole GPUs' worth of CPUs and memory go with a request: as many as a node has room for, however it is shared. */
+function gpusWorth(request: GpuRequest): number {
+  return request.kind === 'whole' ? request.count : 0.25
 }
 
 /** The owners of a pod from the bottom up, as far as they are not pods themselves. */

@@ -1,4 +1,5 @@
 /** The DaemonSet of dcgm-exporter: one pod per node, whose address is what a discovery would find. */
+import { admitPod } from './accounting.ts'
 import type { ClusterState } from './cluster-state.ts'
 import { podIpOf } from './holding.ts'
 import { EXPORTER_NAMESPACE } from './namespaces.ts'
@@ -54,6 +55,7 @@ export function addExporterPods(state: ClusterState, seed: number): void {
       version: 0,
     }
     node.exporterPod = pod
+    admitPod(node, pod, createdMs)
     daemonSet.pods.add(pod)
     state.pods.add(pod)
     state.changes.record('ADDED', pod, podObject)

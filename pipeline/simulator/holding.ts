@@ -1,4 +1,5 @@
 /** Gives devices to pods and takes them back, with the marks that schedulers leave on the pods and the pods that reserve for fractions. */
+import { admitPod, dismissPod, endContainer, startContainer } from './accounting.ts'
 import type { ClusterState } from './cluster-state.ts'
 import { settle, type Claim } from './gpu.ts'
 import { RESERVATION_NAMESPACE } from './namespaces.ts'
@@ -10,6 +11,11 @@ import { IDLE, type Profile } from './utilisation.ts'
 
 export type Holding = {
   hold(pod: Pod, place: Place, profile: Profile, random: Random, timeMs: number): void
+  /** The container of a pod is about to start; who holds nothing yet does not start. */
+  starting(pod: Pod, timeMs: number): void
+  /** The container of a pod is about to end, and the pod to stay. */
+  ending(pod: Pod, timeMs: number): void
+  /** To be called while the container still runs: all that it did until now counts. */
   release(pod: Pod, timeMs: number): void
 }
 
@@ -19,6 +25,7 @@ export function createHolding(state: ClusterState, placement: Placement): Holdin
   function hold(pod: Pod, place: Place, profile: Profile, random: Random, timeMs: number): void {
     const { node, devices, group } = place
     places.set(pod, place)
+    admitPod(node, pod, timeMs)
     pod.nodeName = node.name
     pod.scheduledMs = timeMs
     if (group !== undefined && group.reservation === undefined) reserve(group, random, timeMs)
@@ -75,26 +82,44 @@ export function createHolding(state: ClusterState, placement: Placement): Holdin
       version: 0,
     }
     const nothing = { share: 0, memoryMiB: 0, profile: IDLE, seed: 0, busySinceMs: undefined }
+    admitPod(node, pod, timeMs)
     claim(pod, { pod, device, seenByKubelet: true, ...nothing })
     group.reservation = pod
     state.pods.add(pod)
     state.changes.record('ADDED', pod, podObject)
   }
 
+  function starting(pod: Pod, timeMs: number): void {
+    const place = places.get(pod)
+    if (place !== undefined) startContainer(place.node, timeMs)
+  }
+
+  function ending(pod: Pod, timeMs: number): void {
+    const place = places.get(pod)
+    if (place === undefined) return
+    endContainer(place.node, pod, timeMs)
+    for (const claim of pod.claims) {
+      settle(claim.device.gpu, timeMs)
+      claim.busySinceMs = undefined
+    }
+  }
+
   function release(pod: Pod, timeMs: number): void {
     const place = places.get(pod)
     if (place === undefined) return
     places.delete(pod)
+    dismissPod(place.node, pod, timeMs)
     unclaim(pod, timeMs)
     if (place.devices.length > 0) place.node.claimsVersion++
     const reservation = placement.give(pod.request, place)?.reservation
     if (reservation === undefined) return
+    dismissPod(place.node, reservation, timeMs)
     unclaim(reservation, timeMs)
     state.pods.delete(reservation)
     state.changes.record('DELETED', reservation, podObject)
   }
 
-  return { hold, release }
+  return { hold, starting, ending, release }
 }
 
 function claim(pod: Pod, claim: Claim): void {

@@ -6,7 +6,6 @@
 import type { ClusterState } from './cluster-state.ts'
 import { addPod } from './draft.ts'
 import type { EventQueue } from './event-queue.ts'
-import { settle } from './gpu.ts'
 import { podIpOf, type Holding } from './holding.ts'
 import { createListing } from './listing.ts'
 import type { Place, Placement } from './placement.ts'
@@ -70,6 +69,7 @@ export function createLifecycle(
   }
 
   function run({ random }: Workload, pod: Pod, timeMs: number): void {
+    holding.starting(pod, timeMs)
     pod.phase = 'Running'
     pod.runningMs = timeMs
     pod.podIp ??= podIpOf(random)
@@ -95,10 +95,10 @@ export function createLifecycle(
   /** The container ends, and the kubelet starts it again after a while. */
   function crash(workload: Workload, pod: Pod, timeMs: number): void {
     if (!isAlive(pod) || pod.runningMs === undefined) return
+    holding.ending(pod, timeMs)
     pod.lastTermination = { reason: 'OOMKilled', exitCode: 137, startedMs: pod.runningMs, finishedMs: timeMs }
     pod.runningMs = undefined
     pod.waitingReason = 'CrashLoopBackOff'
-    idle(pod, timeMs)
     listing.changed(pod)
     events.plan(timeMs + 10_000 * (1 + workload.random.below(3)), then => {
       if (!isAlive(pod)) return
@@ -106,13 +106,6 @@ export function createLifecycle(
       run(workload, pod, then)
       listing.changed(pod)
     })
-  }
-
-  function idle(pod: Pod, timeMs: number): void {
-    for (const claim of pod.claims) {
-      settle(claim.device.gpu, timeMs)
-      claim.busySinceMs = undefined
-    }
   }
 
   /** A pod is deleted and its controller makes another one, which may find room elsewhere. */
@@ -140,7 +133,6 @@ export function createLifecycle(
   }
 
   function end(workload: Workload, pod: Pod, phase: PodPhase, timeMs: number): void {
-    idle(pod, timeMs)
     holding.release(pod, timeMs)
     const why = phase === 'Failed' ? { reason: 'Error', exitCode: 1 } : { reason: 'Completed', exitCode: 0 }
     pod.termination = { ...why, startedMs: pod.runningMs ?? timeMs, finishedMs: timeMs }
@@ -191,7 +183,6 @@ export function createLifecycle(
     pod.deletionMs = timeMs
     listing.changed(pod)
     events.plan(timeMs + 1000 * (2 + workload.random.below(28)), then => {
-      idle(pod, then)
       holding.release(pod, then)
       listing.removePod(workload, pod)
       workload.pods.delete(pod)

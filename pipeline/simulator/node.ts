@@ -1,4 +1,5 @@
 /** The nodes of the simulated cluster with their GPUs. */
+import { startAccounting, type Accounting } from './accounting.ts'
 import { migLayoutOf, poolOfNode, TIME_SLICING_REPLICAS, type NodePool, type Sharing } from './hardware.ts'
 import type { Device, Gpu } from './gpu.ts'
 import type { Pod } from './pod.ts'
@@ -13,6 +14,8 @@ export type SimulatedNode = {
   readonly driverVersion: string
   readonly createdMs: number
   readonly gpus: readonly Gpu[]
+  /** CPU time and memory of what runs on it. */
+  readonly accounting: Accounting
   /** The pod of dcgm-exporter on this node. */
   exporterPod?: Pod
   /** Grows whenever a device changes hands: what is derived from the claims is out of date. */
@@ -58,6 +61,7 @@ export function makeNode(
     driverVersion: ['535.183.06', '550.127.08', '570.133.20', '580.95.05'][nodeSeed % 4]!,
     createdMs,
     gpus,
+    accounting: startAccounting(pool.cpus, createdMs, startMs),
     claimsVersion: 0,
     version: 0,
   }

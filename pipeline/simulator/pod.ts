@@ -2,6 +2,7 @@
 import type { Claim } from './gpu.ts'
 import type { MigProfile } from './hardware.ts'
 
+export type QosClass = 'BestEffort' | 'Burstable'
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
 
 /** What a pod wants of GPUs. Replicas of time-slicing are asked for as whole GPUs, of nodes that have them. */
@@ -62,11 +63,18 @@ export type Pod = {
   runningMs: number | undefined
   waitingReason?: string
   restarts: number
+  /** CPU time of its containers before the present one, in microseconds. */
+  endedMicros?: number
   lastTermination?: Termination
   /** Of a pod that is over. */
   termination?: Termination
   deletionMs?: number
   version: number
+}
+
+/** By what its container requests: its cgroup is below that of its class. No pod here has limits that would guarantee it anything. */
+export function qosClassOf({ cpuMillis }: Pod): QosClass {
+  return cpuMillis > 0 ? 'Burstable' : 'BestEffort'
 }
 
 export function isPod(owner: Owner | Pod): owner is Pod {

@@ -1,6 +1,6 @@
 /** Pods as the API has them. */
 import type { KubernetesObject } from '../kubernetes-object.ts'
-import { isFinished, type Pod, type Termination } from '../pod.ts'
+import { isFinished, qosClassOf, type Pod, type Termination } from '../pod.ts'
 import { nodeAddress } from '../node.ts'
 import { referenceTo } from './owner.ts'
 import { timestamp } from './timestamp.ts'
@@ -77,7 +77,7 @@ function container(pod: Pod): Record<string, unknown> {
 }
 
 function status(pod: Pod): Record<string, unknown> {
-  const qosClass = pod.cpuMillis > 0 ? 'Burstable' : 'BestEffort'
+  const qosClass = qosClassOf(pod)
   if (pod.nodeName === undefined) {
     const unschedulable = condition('PodScheduled', false, pod.createdMs, 'Unschedulable')
     return { phase: pod.phase, conditions: [unschedulable], qosClass }
@@ -134,8 +134,13 @@ function containerStatus(pod: Pod): Record<string, unknown> {
 }
 
 /** Empty while no container runs. */
-export function containerId({ uid, restarts, runningMs }: Pod): string {
-  return runningMs === undefined ? '' : `containerd://${uid.replaceAll('-', '')}${String(restarts).padStart(2, '0')}`
+export function containerId(pod: Pod): string {
+  return pod.runningMs === undefined ? '' : `containerd://${containerHash(pod, pod.restarts)}`
+}
+
+/** What the runtime calls a container: after every restart it is another one. */
+export function containerHash({ uid }: Pod, restarts: number): string {
+  return uid.replaceAll('-', '') + String(restarts).padStart(2, '0')
 }
 
 function containerState(pod: Pod): Record<string, unknown> {

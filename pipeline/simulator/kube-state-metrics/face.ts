@@ -1,14 +1,15 @@
-/** kube-state-metrics 2.x: at `/kube-state-metrics/metrics` or, if it has shards, at `/kube-state-metrics/0/metrics` and so on. */
+/** kube-state-metrics: at `/kube-state-metrics/metrics` or, if it has shards, at `/kube-state-metrics/0/metrics` and so on. */
 import type { ClusterState } from '../cluster-state.ts'
 import { sendText, type Face } from '../face.ts'
 import { createShardRenderer, type KubeStateMetricsOptions } from './render.ts'
 
-const TEXT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+const TEXT_TYPES = { 1: 'text/plain; version=0.0.4', 2: 'text/plain; version=0.0.4; charset=utf-8' }
 const OPENMETRICS = /application\/openmetrics-text(?:; ?version=(1\.0\.0|0\.0\.1))?/
 const PATH = /^\/kube-state-metrics(?:\/(\d+))?\/metrics$/
 
 /** Endpoints are called by the number of their shard. */
 export function createKubeStateMetricsFace(state: ClusterState, options: KubeStateMetricsOptions): Face {
+  const { version = 2 } = options
   const renderer = createShardRenderer(state, options)
   return {
     name: 'kube_state_metrics',
@@ -25,8 +26,8 @@ export function createKubeStateMetricsFace(state: ClusterState, options: KubeSta
         : Array.from({ length: options.shards }, (_, shard) => `/kube-state-metrics/${shard}/metrics`),
     respond(endpoint, exchange) {
       const text = renderer.render(Number(endpoint))
-      const accepted = OPENMETRICS.exec(exchange.request.headers.accept ?? '')
-      if (accepted === null) return sendText(exchange, { 'Content-Type': TEXT_TYPE }, text)
+      const accepted = version === 1 ? null : OPENMETRICS.exec(exchange.request.headers.accept ?? '')
+      if (accepted === null) return sendText(exchange, { 'Content-Type': TEXT_TYPES[version] }, text)
       // Families keep the names and types that they have in the text format.
       const type = `application/openmetrics-text; version=${accepted[1] ?? '0.0.1'}; charset=utf-8`
       sendText(exchange, { 'Content-Type': type }, [...text, '# EOF\n'])

@@ -42,14 +42,15 @@ export function single<T>(
 export function ownerFamily<T extends { readonly owner?: Owner | Pod }>(
   name: string,
   help: string,
-  saysController = true,
+  { saysController = true, none = '' }: { readonly saysController?: boolean; readonly none?: string } = {},
 ): Family<T> {
   return single(
     name,
     help,
     () => 1,
     ({ owner }) => {
-      const [kind, ownerName, controller] = owner === undefined ? ['', '', ''] : [kindOf(owner), owner.name, 'true']
+      const [kind, ownerName, controller] =
+        owner === undefined ? [none, none, none] : [kindOf(owner), owner.name, 'true']
       const labels = `,owner_kind="${kind}",owner_name="${ownerName}"`
       return saysController ? `${labels},owner_is_controller="${controller}"` : labels
     },

@@ -28,6 +28,14 @@ export function renderLabels(
   return text
 }
 
+/** All labels as version 1 shows them: names keep their case, and two that end up the same stay so. */
+export function plainLabels(values: Readonly<Record<string, string>>): string {
+  return Object.keys(values)
+    .toSorted()
+    .map(key => `,label_${resourceName(key)}="${escapeValue(values[key]!)}"`)
+    .join('')
+}
+
 export function escapeValue(value: string): string {
   return /["\\\n]/.test(value) ? value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n') : value
 }

@@ -53,7 +53,7 @@ export function nodeFamilies(labels: AllowList): Family<SimulatedNode>[] {
   ]
 }
 
-function nodeInfo(node: SimulatedNode): string {
+export function nodeInfo(node: SimulatedNode): string {
   return (
     ',kernel_version="6.8.0-64-generic",os_image="Ubuntu 24.04.2 LTS",container_runtime_version="containerd://2.1.4"' +
     `,kubelet_version="${KUBELET_VERSION}",kubeproxy_version="deprecated",provider_id="simulator://${node.name}"` +

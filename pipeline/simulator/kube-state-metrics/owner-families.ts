@@ -38,7 +38,7 @@ export const CRON_JOBS = ownerKind('CronJob', 'cronjob', [
 ])
 
 export const DEPLOYMENTS = ownerKind('Deployment', 'deployment', [
-  ownerFamily('kube_deployment_owner', "Information about the Deployment's owner.", false),
+  ownerFamily('kube_deployment_owner', "Information about the Deployment's owner.", { saysController: false }),
   created('kube_deployment_created'),
   single(
     'kube_deployment_status_replicas',

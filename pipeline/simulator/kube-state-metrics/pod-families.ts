@@ -1,7 +1,7 @@
 /** The families of pods. */
 import { nodeAddress } from '../node.ts'
 import { containerId, gpuResources, TERMINATION_GRACE_SECONDS } from '../objects/pod.ts'
-import { isFinished, type Pod, type Termination } from '../pod.ts'
+import { isFinished, qosClassOf, type Pod, type Termination } from '../pod.ts'
 import { kindOf, line, oneOf, ownerFamily, seconds, single, type Family } from './family.ts'
 import { renderLabels, resourceName, type AllowList } from './label-names.ts'
 
@@ -118,7 +118,7 @@ export function podFamilies(labels: AllowList, annotations: AllowList): Family<P
       'kube_pod_status_qos_class',
       'The pods current qosClass.',
       () => 1,
-      pod => `,qos_class="${pod.cpuMillis > 0 ? 'Burstable' : 'BestEffort'}"`,
+      pod => `,qos_class="${qosClassOf(pod)}"`,
     ),
     {
       name: 'kube_pod_status_ready',

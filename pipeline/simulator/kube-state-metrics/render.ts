@@ -14,8 +14,11 @@ import {
 import { CRON_JOBS, DEPLOYMENTS, JOBS, REPLICA_SETS, STATEFUL_SETS, type OwnerKind } from './owner-families.ts'
 import { podFamilies, podIdentity } from './pod-families.ts'
 import { shardOf } from './sharding.ts'
+import { shownBy1 } from './version-1.ts'
 
 export type KubeStateMetricsOptions = {
+  /** Default: 2. */
+  readonly version?: 1 | 2
   /** How many there are; each has its part of the objects. */
   readonly shards: number
   readonly labels: AllowList
@@ -34,38 +37,38 @@ export type ShardRenderer = { render(shard: number): string[] }
 
 /** The text comes in pieces, one per family: a large cluster has more of it than one string can hold. */
 export function createShardRenderer(state: ClusterState, options: KubeStateMetricsOptions): ShardRenderer {
-  const { labels, annotations } = options
   const ordered = createOrder(options.shards)
+  const shown = options.version === 1 ? shownBy1() : shownBy2(options)
   const sections: ((shard: number) => string[])[] = [
-    owners(CRON_JOBS),
-    owners(DEPLOYMENTS),
-    owners(JOBS),
+    owners(shown.cronJobs),
+    owners(shown.deployments),
+    owners(shown.jobs),
     section({
-      families: namespaceFamilies(labels, annotations),
+      families: shown.namespaces,
       objects: ({ namespaces }) => namespaces,
       uid: ({ uid }) => uid,
       identity: namespaceIdentity,
     }),
     section({
-      families: nodeFamilies(labels),
+      families: shown.nodes,
       objects: ({ nodes }) => nodes,
       uid: ({ uid }) => uid,
       identity: nodeIdentity,
     }),
     section({
-      families: podFamilies(labels, annotations),
+      families: shown.pods,
       objects: ({ pods }) => pods,
       uid: ({ uid }) => uid,
-      identity: podIdentity,
+      identity: shown.podIdentity,
     }),
-    owners(REPLICA_SETS),
+    owners(shown.replicaSets),
     section({
-      families: quotaFamilies(),
+      families: shown.quotas,
       objects: ({ projects }) => projects.filter(hasQuota),
       uid: ({ quotaUid }) => quotaUid,
       identity: quotaIdentity,
     }),
-    owners(STATEFUL_SETS),
+    owners(shown.statefulSets),
   ]
 
   function owners({ kind, families, identity }: OwnerKind): (shard: number) => string[] {
@@ -90,6 +93,24 @@ export function createShardRenderer(state: ClusterState, options: KubeStateMetri
   }
 
   return { render: shard => sections.flatMap(render => render(shard)) }
+}
+
+/** What a version shows of each kind of objects. */
+type Shown = ReturnType<typeof shownBy1>
+
+function shownBy2({ labels, annotations }: KubeStateMetricsOptions): Shown {
+  return {
+    cronJobs: CRON_JOBS,
+    deployments: DEPLOYMENTS,
+    jobs: JOBS,
+    namespaces: namespaceFamilies(labels, annotations),
+    nodes: nodeFamilies(labels),
+    pods: podFamilies(labels, annotations),
+    podIdentity,
+    quotas: quotaFamilies(),
+    replicaSets: REPLICA_SETS,
+    statefulSets: STATEFUL_SETS,
+  }
 }
 
 type Versioned = { readonly version: number }

@@ -1,9 +1,17 @@
 /** A face is one kind of server that the cluster shows to the outside: all of them render the same state. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import type { Fault, FaultKind } from './faults.ts'
 import { cutText, spoilText } from './text-faults.ts'
 
-export const FACE_NAMES = ['dcgm_exporter', 'kube_state_metrics', 'kubernetes_api'] as const
+export const FACE_NAMES = [
+  'dcgm_exporter',
+  'kube_state_metrics',
+  'kubelet',
+  'node_exporter',
+  'runai_node_exporter',
+  'kubernetes_api',
+] as const
 export type FaceName = (typeof FACE_NAMES)[number]
 
 export type Face = {
@@ -30,23 +38,35 @@ export type Exchange = {
   readonly faults: readonly Fault[]
 }
 
-/** Answers with text as a Go program does: no length, one chunk for each piece. */
-export function sendText(exchange: Exchange, headers: Readonly<Record<string, string>>, text: readonly string[]): void {
-  const { response, timeMs, faults } = exchange
-  const skewMs = faults.find(fault => fault.kind === 'clock_skew')?.skewMs ?? 0
+/** What the clock of the endpoint shows. */
+export function shownTimeMs({ timeMs, faults }: Exchange): number {
+  return timeMs + (faults.find(fault => fault.kind === 'clock_skew')?.skewMs ?? 0)
+}
+
+/** Answers with text as a Go program does: no length, one chunk for each piece; compressed where it may be and the client wants it. */
+export function sendText(
+  exchange: Exchange,
+  headers: Readonly<Record<string, string>>,
+  text: readonly string[],
+  { mayCompress = false }: { readonly mayCompress?: boolean } = {},
+): void {
+  const { request, response, timeMs, faults } = exchange
+  const compresses = mayCompress && /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
   response.writeHead(200, {
     ...headers,
-    Date: new Date(timeMs + skewMs).toUTCString(),
+    ...(compresses && { 'Content-Encoding': 'gzip' }),
+    Date: new Date(shownTimeMs(exchange)).toUTCString(),
     'Transfer-Encoding': 'chunked',
   })
   const spoilt = spoilText(text, faults, timeMs)
+  const sent = compresses ? [gzipSync(Buffer.from(spoilt.join(''), 'latin1')).toString('latin1')] : spoilt
   const cut = faults.find(fault => fault.kind === 'truncate')
   if (cut === undefined) {
-    for (const piece of spoilt.slice(0, -1)) response.write(piece, 'latin1')
-    response.end(spoilt.at(-1) ?? '', 'latin1')
+    for (const piece of sent.slice(0, -1)) response.write(piece, 'latin1')
+    response.end(sent.at(-1) ?? '', 'latin1')
     return
   }
-  for (const piece of cutText(spoilt, cut.share ?? 0.5)) response.write(piece, 'latin1')
+  for (const piece of cutText(sent, cut.share ?? 0.5)) response.write(piece, 'latin1')
   // What was written goes out first; the last chunk, which would say that this was all, never comes.
   response.write('', () => response.destroy())
 }

@@ -20,3 +20,14 @@ export function formatShortest(value: number): string {
 function plain(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value)
 }
+
+/** The same as `formatShortest(units / 10 ** decimals)` for a whole number that is not negative, without the way through a fraction. */
+export function formatDecimal(units: number, decimals: number): string {
+  const text = String(units)
+  const exponent = text.length - 1 - decimals
+  if (exponent < 6) return formatShortest(units / 10 ** decimals)
+  let end = text.length
+  while (end > 1 && text.charCodeAt(end - 1) === 48) end--
+  const fraction = end > 1 ? `.${text.slice(1, end)}` : ''
+  return `${text[0]}${fraction}e+${exponent < 10 ? '0' : ''}${exponent}`
+}

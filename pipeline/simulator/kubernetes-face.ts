@@ -7,6 +7,12 @@ import { createKubernetesApi, type KubernetesApi, type KubernetesApiFaults } fro
 import { createObjectStore } from './kubernetes-api/object-store.ts'
 import { answerHttp } from './kubernetes-api/serve.ts'
 import type { ObjectSource } from './kubernetes-object.ts'
+import { CUSTOM_KINDS } from './workload-kinds/custom-kinds.ts'
+
+export type KubernetesFaceOptions = {
+  /** Answer watches that ask for the initial state, as API servers from 1.34 on do. */
+  readonly streamingLists: boolean
+}
 
 const PATH = /^\/(?:api|apis|version|healthz|livez|readyz|openapi)(?:\/|$)/
 const ENDPOINT = 'api'
@@ -20,7 +26,11 @@ const OWN_FAULTS: ReadonlySet<FaultKind> = new Set([
 ])
 const WATCH_FAULTS = { drop_watches: 'drop', hang_watches: 'hang', expire_watches: 'expire' } as const
 
-export function createKubernetesFace(source: ObjectSource, faults: FaultSchedule, clock: Clock): Face {
+export function createKubernetesFace(
+  source: ObjectSource,
+  { streamingLists }: KubernetesFaceOptions,
+  { faults, clock }: { readonly faults: FaultSchedule; readonly clock: Clock },
+): Face {
   let api: KubernetesApi | undefined
   let unfollow: (() => void) | undefined
   let currentFaults = '{}'
@@ -29,7 +39,7 @@ export function createKubernetesFace(source: ObjectSource, faults: FaultSchedule
   function open(): KubernetesApi {
     const store = createObjectStore()
     unfollow = followSource(store, source)
-    return createKubernetesApi(store, { clock })
+    return createKubernetesApi(store, { clock, builtIn: true, kinds: CUSTOM_KINDS, streamingLists })
   }
 
   function misbehave(timeMs: number): void {

@@ -1,7 +1,7 @@
 /** The cluster, its faces and its clock, put together: what the extension and the command run. */
 import type { Clock, Network } from '../component.ts'
-import { createSimulatedCluster, type SimulatedCluster } from './cluster.ts'
-import type { Face } from './face.ts'
+import { createSimulatedCluster, type NodeEvents, type SimulatedCluster } from './cluster.ts'
+import type { Face, FaceName } from './face.ts'
 import { createFaces, type FaceOptions } from './faces.ts'
 import { FaultSchedule, type Fault } from './faults.ts'
 import { createNodeListeners } from './node-listeners.ts'
@@ -47,7 +47,9 @@ export async function startSimulation(
   const cluster = createSimulatedCluster({
     ...options,
     startMs: time.historyStartMs,
-    driverReloads: reloads(options, faults),
+    // A restart of dcgm-exporter goes with a reload of the driver, one of the others with a boot of the node.
+    driverReloads: restarts(options, faults, 'dcgm_exporter'),
+    reboots: [...restarts(options, faults, 'kubelet'), ...restarts(options, faults, 'node_exporter')],
   })
   const faces = createFaces(cluster, options, { faults, clock })
 
@@ -92,14 +94,10 @@ export async function startSimulation(
   }
 }
 
-/** A restart of an exporter goes with a reload of the driver: counters begin at zero. */
-function reloads(
-  { nodes }: SimulationOptions,
-  faults: FaultSchedule,
-): { nodeName: string; timesMs: Iterable<number> }[] {
-  if (!faults.faults.some(({ kind }) => kind === 'restart')) return []
+function restarts({ nodes }: SimulationOptions, faults: FaultSchedule, face: FaceName): NodeEvents[] {
+  if (!faults.faults.some(fault => fault.kind === 'restart' && fault.face === face)) return []
   return Array.from({ length: nodes }, (_, index) => ({
     nodeName: nodeName(index),
-    timesMs: faults.restarts('dcgm_exporter', nodeName(index)),
+    timesMs: faults.restarts(face, nodeName(index)),
   }))
 }

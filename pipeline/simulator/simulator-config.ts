@@ -21,7 +21,8 @@ const fault = {
     endpoints: {
       type: 'array',
       items: { type: 'string' },
-      description: 'With which of them, if not all: nodes for dcgm_exporter, numbers of shards for kube_state_metrics.',
+      description:
+        'With which of them, if not all: names of nodes, or for kube_state_metrics numbers of shards. The Kubernetes API is one.',
     },
     from: duration('When it begins, since the start of the simulator.', '0s'),
     for: duration('How long it lasts; for good if this is missing.'),
@@ -60,12 +61,12 @@ export const simulatorConfig = {
     },
     seed: { type: 'integer', minimum: 0, default: 1, description: 'The same seed gives the same cluster.' },
     endpoint: endpointField(
-      'Address of all servers of the cluster: /nodes/NODE/metrics is the dcgm-exporter of a node (node-0, node-1 and so on), /kube-state-metrics/metrics is kube-state-metrics (/kube-state-metrics/0/metrics and so on if it has shards), /api and /apis are the Kubernetes API.',
+      'Address of all servers of the cluster: /nodes/NODE/metrics is the dcgm-exporter of a node (node-0, node-1 and so on), /nodes/NODE/metrics/resource and /nodes/NODE/metrics/cadvisor are its kubelet, /nodes/NODE/node-exporter/metrics and /nodes/NODE/runai-node-exporter/metrics its other exporters; /kube-state-metrics/metrics is kube-state-metrics (/kube-state-metrics/0/metrics and so on if it has shards), /api and /apis are the Kubernetes API.',
       '127.0.0.1:19400',
     ),
     node_ports: {
       type: 'boolean',
-      description: `Give each dcgm-exporter a port of its own too, at /metrics: the first node the port after \`endpoint\`, and so on. Default: up to ${MOST_NODE_PORTS} nodes.`,
+      description: `Give each node a port of its own too, with its dcgm-exporter at /metrics and its kubelet at /metrics/resource: the first node the port after \`endpoint\`, and so on. Default: up to ${MOST_NODE_PORTS} nodes.`,
     },
     generation: {
       enum: [...GENERATIONS, 'mixed'],
@@ -90,6 +91,11 @@ export const simulatorConfig = {
       default: {},
       description: 'kube-state-metrics.',
       properties: {
+        version: {
+          enum: [1, 2],
+          default: 2,
+          description: 'Which major version. 1 shows all labels and no annotations, whatever is said below.',
+        },
         shards: { type: 'integer', minimum: 1, maximum: 64, default: 1, description: 'How many there are.' },
         labels: {
           ...allowList,
@@ -100,6 +106,19 @@ export const simulatorConfig = {
           ...allowList,
           default: { pods: ['*'], namespaces: ['*'] },
           description: 'Annotations of objects to show, by resource; * means all.',
+        },
+      },
+      additionalProperties: false,
+    },
+    kubernetes_api: {
+      type: 'object',
+      default: {},
+      description: 'The Kubernetes API.',
+      properties: {
+        streaming_lists: {
+          type: 'boolean',
+          default: false,
+          description: 'Answer watches with `sendInitialEvents`, as API servers from 1.34 on do.',
         },
       },
       additionalProperties: false,
@@ -121,6 +140,7 @@ export function simulationOptions(config: SimulatorConfig): SimulationOptions {
     speed: config.speed,
     dcgmExporter: { generation: config.generation, collectIntervalMs: parseDuration(config.collect_interval) },
     kubeStateMetrics: config.kube_state_metrics,
+    kubernetesApi: { streamingLists: config.kubernetes_api.streaming_lists },
     faults: config.faults.map(faultFrom),
   }
 }

@@ -52,8 +52,12 @@ function changeLines(pieces: readonly string[], { matches, change }: Change, sha
   })
 }
 
+/** A timestamp stays where there is one. */
 function withValue(line: string, value: string): string {
-  return `${line.slice(0, line.lastIndexOf(' '))} ${value}`
+  const brace = line.lastIndexOf('}')
+  const from = brace < 0 ? line.indexOf(' ') + 1 : brace + 2
+  const to = line.indexOf(' ', from)
+  return line.slice(0, from) + value + (to < 0 ? '' : line.slice(to))
 }
 
 function pick<T>(list: readonly T[], hash: number): T {

@@ -33,6 +33,7 @@ async function serve(): Promise<void> {
       speed: 15,
       dcgmExporter: { generation: '4.8', collectIntervalMs: 10_000 },
       kubeStateMetrics: { shards: 1, labels: everything, annotations: everything },
+      kubernetesApi: { streamingLists: false },
       faults: [],
     },
     { clock, network: createNetwork(clock) },

@@ -10,8 +10,12 @@ import type { Batch } from './model/batch.ts'
 import type { Labels } from './model/labels.ts'
 import type { Tracked } from './model/tracked.ts'
 
-/** A JSON schema, plus `secret: true` for what must never be shown. It is the only declaration of a component's config. */
-export type ConfigSchema = ExtendedJSONSchema<{ secret: boolean }> & AnySchema
+/**
+ * A JSON schema, plus `secret: true` for what must never be shown, and `unsupported` for keys that users bring along from
+ * elsewhere: why there is no such key here. It is the only declaration of a component's config.
+ */
+export type ConfigSchema = ExtendedJSONSchema<{ secret: boolean; unsupported: Readonly<Record<string, string>> }> &
+  AnySchema
 
 /** What definitions take for a schema. Not `ConfigSchema`: the compiler would work out the config of every schema there can be. */
 export type AnySchema = { readonly type: 'object' }

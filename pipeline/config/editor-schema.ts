@@ -23,7 +23,7 @@ export function editorSchema(registries: Registries): object {
  * anything, sizes may be numbers. They know neither our formats nor our keywords.
  */
 function forEditors(schema: Schema): Schema {
-  const { secret: _, format, ...rest } = schema
+  const { secret: _, unsupported: __, format, ...rest } = schema
   if (rest.enum !== undefined) return withReference(rest)
   if (rest.type === 'string') return { ...rest, ...textRules(rest, format) }
   if (rest.type === undefined) return rest

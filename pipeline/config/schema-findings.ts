@@ -49,7 +49,12 @@ function findingFrom(error: ErrorObject, path: Path, checked: Checked): Finding 
 
 function unknownKey(error: ErrorObject, path: Path, subject: string, entry: YamlEntry): Finding {
   const key = String((error.params as { additionalProperty: string }).additionalProperty)
-  const known = Object.keys((error.parentSchema as Schema | undefined)?.properties ?? {})
+  const { properties = {}, unsupported = {} } = (error.parentSchema ?? {}) as Schema
+  if (Object.hasOwn(unsupported, key)) {
+    const message = `\`${key}\` in \`${subject}\` is not supported: ${unsupported[key]}`
+    return { place: placeOfKey(entry, [...path, key]), message }
+  }
+  const known = Object.keys(properties)
   const suggestion = closest(key, known)
   const isShort = known.length > 0 && known.length <= 8
   const list = suggestion === undefined && isShort ? `; it takes ${known.join(', ')}` : ''

@@ -7,6 +7,7 @@ export type Schema = {
   readonly default?: unknown
   readonly examples?: readonly unknown[]
   readonly secret?: boolean
+  readonly unsupported?: Readonly<Record<string, string>>
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly format?: string

@@ -32,5 +32,6 @@ function createAjv(): Ajv {
     formats: Object.fromEntries(Object.entries(formats).map(([name, { isValid }]) => [name, isValid])),
   })
   created.addKeyword({ keyword: 'secret', schemaType: 'boolean' })
+  created.addKeyword({ keyword: 'unsupported', schemaType: 'object' })
   return created
 }

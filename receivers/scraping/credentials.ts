@@ -1,12 +1,37 @@
 /** What a receiver shows to its targets: headers and certificates, some of them from files that are replaced while it runs. */
 import { readFileSync } from 'node:fs'
-import type { Clock, ConfigOf, TlsOptions } from '../../pipeline/component.ts'
-import type { authorization, basicAuth, tls } from '../../pipeline/config/fields.ts'
+import type { Clock, TlsOptions } from '../../pipeline/component.ts'
 
+/** As configs have it. A text in a file takes the place of one that is written out. */
 export type CredentialsConfig = {
-  readonly basic_auth?: ConfigOf<typeof basicAuth>
-  readonly authorization?: ConfigOf<typeof authorization>
-  readonly tls?: ConfigOf<typeof tls>
+  readonly basic_auth?: {
+    readonly username?: string
+    readonly username_file?: string
+    readonly password?: string
+    readonly password_file?: string
+  }
+  readonly authorization?: {
+    readonly type: string
+    readonly credentials?: string
+    readonly credentials_file?: string
+  }
+  readonly tls?: {
+    readonly ca?: string
+    readonly ca_file?: string
+    readonly cert?: string
+    readonly cert_file?: string
+    readonly key?: string
+    readonly key_file?: string
+    readonly server_name_override?: string
+    readonly insecure_skip_verify: boolean
+  }
+  /** By name; several values are joined. */
+  readonly http_headers?: Readonly<
+    Record<
+      string,
+      { readonly values?: readonly string[]; readonly secrets?: readonly string[]; readonly files?: readonly string[] }
+    >
+  >
 }
 
 export type Credentials = {
@@ -19,30 +44,43 @@ export type Credentials = {
 const MAX_AGE_MS = 10_000
 
 export function createCredentials(config: CredentialsConfig, clock: Clock): Credentials {
-  const { basic_auth, authorization, tls } = config
   return {
-    headers: keptFor(clock, () => {
-      if (basic_auth !== undefined) {
-        const password = basic_auth.password ?? readSecret(basic_auth.password_file) ?? ''
-        return { authorization: `Basic ${Buffer.from(`${basic_auth.username}:${password}`).toString('base64')}` }
-      }
-      if (authorization === undefined) return {}
-      const credentials = authorization.credentials ?? readSecret(authorization.credentials_file)
-      return credentials === undefined ? {} : { authorization: `${authorization.type} ${credentials}` }
-    }),
-    tls: keptFor(clock, () => {
-      if (tls === undefined) return undefined
-      const ca = readText(tls.ca_file)
-      const cert = readText(tls.cert_file)
-      const key = readText(tls.key_file)
-      return {
-        ...(ca !== undefined && { ca }),
-        ...(cert !== undefined && { cert }),
-        ...(key !== undefined && { key }),
-        ...(tls.server_name_override !== undefined && { serverName: tls.server_name_override }),
-        insecureSkipVerify: tls.insecure_skip_verify,
-      }
-    }),
+    headers: keptFor(clock, () => ({ ...ownHeaders(config), ...authorizationOf(config) })),
+    tls: keptFor(clock, () => tlsOf(config)),
+  }
+}
+
+function ownHeaders({ http_headers = {} }: CredentialsConfig): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(http_headers).map(([name, { values = [], secrets = [], files = [] }]) => [
+      name.toLowerCase(),
+      [...values, ...secrets, ...files.map(file => readText(file).trim())].join(', '),
+    ]),
+  )
+}
+
+function authorizationOf({ basic_auth, authorization }: CredentialsConfig): Record<string, string> {
+  if (basic_auth !== undefined) {
+    const username = textOr(basic_auth.username, basic_auth.username_file) ?? ''
+    const password = textOr(basic_auth.password, basic_auth.password_file) ?? ''
+    return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
+  }
+  if (authorization === undefined) return {}
+  const credentials = textOr(authorization.credentials, authorization.credentials_file)
+  return credentials === undefined ? {} : { authorization: `${authorization.type} ${credentials}` }
+}
+
+function tlsOf({ tls }: CredentialsConfig): TlsOptions | undefined {
+  if (tls === undefined) return undefined
+  const ca = textOr(tls.ca, tls.ca_file)
+  const cert = textOr(tls.cert, tls.cert_file)
+  const key = textOr(tls.key, tls.key_file)
+  return {
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+    ...(tls.server_name_override !== undefined && { serverName: tls.server_name_override }),
+    insecureSkipVerify: tls.insecure_skip_verify,
   }
 }
 
@@ -60,12 +98,12 @@ function keptFor<T>(clock: Clock, read: () => T): () => T {
   }
 }
 
-function readSecret(path: string | undefined): string | undefined {
-  return readText(path)?.trim()
+/** Editors end files with a line feed that belongs to nothing in it. */
+function textOr(text: string | undefined, file: string | undefined): string | undefined {
+  return text ?? (file === undefined ? undefined : readText(file).trim())
 }
 
-function readText(path: string | undefined): string | undefined {
-  if (path === undefined) return undefined
+function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {

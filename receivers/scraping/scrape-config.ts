@@ -33,7 +33,14 @@ export const scrapeFields = {
       'URLs to scrape. A bare host:port or host gets the scheme, port and path that are usual for the receiver.',
   },
   file_sd: fileSd,
-  dns,
+  dns: {
+    ...dns,
+    properties: {
+      ...dns.properties,
+      // The usual port is known, so the addresses of a name are enough.
+      type: { ...dns.properties.type, default: 'A' },
+    },
+  },
   http_sd: {
     type: 'object',
     properties: {
@@ -106,7 +113,7 @@ export const scrapeFields = {
     default: [],
     description: 'Rules, as those of Prometheus, for the series of all targets, before they leave the receiver.',
   },
-  body_size_limit: size('A larger body, uncompressed, is a failed scrape.', '256MiB'),
+  body_size_limit: size('A larger body, uncompressed, is a failed scrape. 0 is no limit.', '256MiB'),
   sample_limit: limit('More samples in one scrape fail it.', 2_000_000),
   label_limit: limit('A series with more labels, its name included, fails the scrape.', 0),
   label_name_length_limit: limit('A longer label name, in bytes, fails the scrape.', 0),
@@ -215,7 +222,7 @@ export function scrapeOptions(
     followRedirects: config.follow_redirects,
     compressed: config.enable_compression,
     strict: config.strict,
-    bodyLimitBytes: parseSize(config.body_size_limit),
+    bodyLimitBytes: parseSize(config.body_size_limit) || Infinity,
     limits: {
       samples: config.sample_limit,
       labels: config.label_limit,

@@ -18,6 +18,7 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
   ['pipeline/cluster/', ['pipeline/component.ts', 'pipeline/model/']],
   ['pipeline/config/', ['pipeline/component.ts']],
   ['pipeline/relabel/', ['pipeline/component.ts', 'pipeline/model/']],
+  ['pipeline/kubernetes/', ['pipeline/component.ts', 'pipeline/model/']],
   ['pipeline/catalog/', ['pipeline/component.ts', 'pipeline/config/']],
   ['pipeline/http/', ['pipeline/component.ts', 'pipeline/clock/']],
   ['pipeline/storage/', ['pipeline/component.ts', 'pipeline/clock/']],

@@ -76,6 +76,30 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     receiver,
     'Scraped samples of a series that the same scrape had already; the first counts.',
   ),
+  counter(
+    'gpucol_receiver_kubernetes_requests',
+    '{request}',
+    [...receiver, 'status'],
+    'Requests to the Kubernetes API, by HTTP status, or failed where there was no answer.',
+  ),
+  counter(
+    'gpucol_receiver_kubernetes_watch_restarts',
+    '{watch}',
+    [...receiver, 'resource', 'reason'],
+    'Watches of the Kubernetes API that were over and begun anew: ended by the server after their time, dropped, silent for too long, expired (everything was listed again), ended by an error, or unreadable in parts (everything was compared again).',
+  ),
+  counter(
+    'gpucol_receiver_kubernetes_bad_objects',
+    '{object}',
+    [...receiver, 'resource'],
+    'Kubernetes objects that could not be read and were skipped.',
+  ),
+  gauge(
+    'gpucol_receiver_kubernetes_objects',
+    '{object}',
+    [...receiver, 'resource'],
+    'Kubernetes objects that are known now, by resource.',
+  ),
 
   counter('gpucol_processor_incoming_metric_points', '{point}', processor, 'Points that came in.'),
   counter('gpucol_processor_outgoing_metric_points', '{point}', processor, 'Points that were handed on.'),

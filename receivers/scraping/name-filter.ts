@@ -97,10 +97,12 @@ class NameFilter {
 
   /** Whether the line at `start` is wanted; undefined if its name goes on in the next piece. */
   #judge(bytes: Uint8Array, start: number): boolean | undefined {
-    const isComment = bytes[start] === HASH
     const verdict = this.#isLast(bytes, start) ? this.#lastVerdict : this.#judgeName(bytes, start)
-    if (verdict === false && !isComment) this.leftOut++
-    return verdict
+    if (verdict !== false || bytes[start] === HASH) return verdict
+    // What is no sample is not left out, so that somebody notices.
+    if (!looksLikeSample(bytes, start)) return true
+    this.leftOut++
+    return false
   }
 
   #isLast(bytes: Uint8Array, start: number): boolean {
@@ -154,6 +156,14 @@ function wordEnd(bytes: Uint8Array, start: number): number {
   let at = start
   while (at < bytes.length && !isNameEnd(bytes[at]!)) at++
   return at
+}
+
+/** Whether labels or a number follow the word. */
+function looksLikeSample(bytes: Uint8Array, start: number): boolean {
+  const end = wordEnd(bytes, start)
+  if (bytes[end] === OPEN) return true
+  const value = skipBlanks(bytes, end)
+  return value === bytes.length || /[-+.0-9INin]/.test(String.fromCharCode(bytes[value]!))
 }
 
 function skipBlanks(bytes: Uint8Array, start: number): number {

@@ -41,7 +41,7 @@ export function withUsualParts(target: DiscoveredTarget, defaults: UrlDefaults):
   labels.set('__address__', instanceOf(url))
   const said = (name: string, value: string): void => void (labels.has(name) || labels.set(name, value))
   if (!isBare(address)) said('__scheme__', url.protocol.slice(0, -1))
-  if (/^([^/]*:\/\/)?[^/]+\//.test(address)) said('__metrics_path__', url.pathname)
+  if (address.replace(/^[^/]*:\/\//, '').includes('/')) said('__metrics_path__', url.pathname)
   for (const [name, value] of url.searchParams) said(`__param_${name}`, value)
   const isMore = url.username !== '' || url.password !== '' || url.search !== ''
   return { labels, ...(isMore && { url }) }

@@ -24,3 +24,37 @@ export type KubernetesMetadata = {
   readonly annotations: Labels
   readonly owners: readonly OwnerReference[]
 }
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown'
+
+/** What is kept of a pod. Times are in milliseconds since 1970; undefined is not yet, or not known. */
+export type Pod = KubernetesMetadata & {
+  /** '' while it is bound to none. */
+  readonly node: string
+  readonly phase: PodPhase | undefined
+  readonly podIp: string
+  readonly createdMs: number | undefined
+  /** When the kubelet took it. */
+  readonly startedMs: number | undefined
+  /** When the last container ended, of a pod that has finished. */
+  readonly finishedMs: number | undefined
+  /** When it was asked to go. A pod that is gone altogether is not in the table of pods any more. */
+  readonly deletingMs: number | undefined
+  readonly containers: readonly Container[]
+}
+
+export type Container = {
+  readonly name: string
+  /** By the name that Kubernetes has for the resource (`cpu`, `nvidia.com/mig-1g.5gb`), in base units: cores, bytes, pieces. */
+  readonly requests: ReadonlyMap<string, number>
+  readonly limits: ReadonlyMap<string, number>
+}
+
+export type Node = KubernetesMetadata & {
+  readonly addresses: readonly string[]
+  readonly capacity: ReadonlyMap<string, number>
+  readonly allocatable: ReadonlyMap<string, number>
+  /** By type: `Ready` is `True`, `False` or `Unknown`. */
+  readonly conditions: ReadonlyMap<string, string>
+  readonly schedulable: boolean
+}

@@ -36,14 +36,14 @@ export const simulate: Command = {
   summary: 'runs a simulated GPU cluster to collect from.',
   help: `Usage: gpucol simulate [OPTIONS]
 
-Serves the dcgm-exporters, kube-state-metrics and the Kubernetes API of a cluster that does not exist, over real HTTP, until
+Serves the exporters, kubelets, kube-state-metrics and the Kubernetes API of a cluster that does not exist, over real HTTP, until
 Ctrl-C. The same seed, size and time give the same bytes.
 
   --nodes N              How many nodes (4).
   --gpus-per-node N      How many GPUs in each (8).
   --seed N               Which of all possible clusters (1).
   --listen HOST:PORT     Address of all servers (127.0.0.1:19400).
-  --node-ports           Give each dcgm-exporter a port of its own too; always so up to 16 nodes.
+  --node-ports           Give each node a port of its own too; always so up to 16 nodes.
   --generation VERSION   Whose text the dcgm-exporters speak: 1.x, 2.x, 3.3.5, 4.8, 4.9 or mixed (4.8).
   --collect-interval D   How often readings change (10s).
   --shards N             How many kube-state-metrics there are (1).

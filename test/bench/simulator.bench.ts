@@ -56,8 +56,15 @@ async function measureServer(): Promise<void> {
     return (await answer)[0].cpuMs
   }
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
-  const nodes = Array.from({ length: NODES }, (_, index) => `/nodes/node-${index}/metrics`)
-  const cases = { 'dcgm-exporter': nodes, 'kube-state-metrics': ['/kube-state-metrics/metrics'] }
+  const nodes = (path: string): string[] => Array.from({ length: NODES }, (_, index) => `/nodes/node-${index}${path}`)
+  const cases = {
+    'dcgm-exporter': nodes('/metrics'),
+    'kube-state-metrics': ['/kube-state-metrics/metrics'],
+    'kubelet (resource)': nodes('/metrics/resource'),
+    'kubelet (cadvisor)': nodes('/metrics/cadvisor'),
+    'node-exporter': nodes('/node-exporter/metrics'),
+    'runai-node-exporter': nodes('/runai-node-exporter/metrics'),
+  }
   for (const [name, paths] of Object.entries(cases)) {
     let bytes = 0
     let usedMs = 0

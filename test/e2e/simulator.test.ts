@@ -71,10 +71,15 @@ describe('the simulated cluster', function () {
       ...Array.from({ length: NODES }, (_, node) => `/nodes/node-${node}/metrics`),
       '/kube-state-metrics/0/metrics',
       '/kube-state-metrics/1/metrics',
+      '/nodes/node-0/metrics/resource',
+      '/nodes/node-0/metrics/cadvisor',
+      '/nodes/node-0/node-exporter/metrics',
+      '/nodes/node-0/runai-node-exporter/metrics',
     ]
     const jobs = paths.map(
       (path, at) =>
-        `  - { job_name: j${at}, honor_labels: true, metrics_path: ${path}, static_configs: [{ targets: ['${address}'] }] }\n`,
+        // The clock of the cluster runs fast: what it stamps would soon be too far in the future.
+        `  - { job_name: j${at}, honor_labels: true, honor_timestamps: false, metrics_path: ${path}, static_configs: [{ targets: ['${address}'] }] }\n`,
     )
     const config = join(folder, 'prometheus.yml')
     writeFileSync(config, `global: { scrape_interval: 1s, scrape_timeout: 1s }\nscrape_configs:\n${jobs.join('')}`)
@@ -105,6 +110,11 @@ describe('the simulated cluster', function () {
       gpus => gpus === 8 * NODES,
     )
     assert.ok((await query('count(kube_pod_info)')) > NODES)
+    await eventually(
+      () => query('rate(node_cpu_usage_seconds_total[10s])'),
+      rate => rate > 0,
+    )
+    assert.ok((await query('count(node_cpu_seconds_total)')) > 100)
     assert.doesNotMatch(prometheus.output(), /level=(?:WARN|ERROR|warn|error).*(?:scrape|sample|append|ingest)/i)
   })
 

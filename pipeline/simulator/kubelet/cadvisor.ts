@@ -29,17 +29,18 @@ export function createCadvisorRenderer(): CadvisorRenderer {
 function renderFamily(family: CadvisorFamily, cgroups: readonly Cgroup[], stamp: string): FamilyText {
   const { name, kinds, own = OWN_LABELS } = family
   const end = family.timeless ? '\n' : stamp
-  let text = ''
+  const lines: string[] = []
   for (const cgroup of cgroups) {
     if (kinds !== undefined && !kinds.has(cgroup.kind)) continue
-    const { labels } = cgroup
-    for (const labelsOfOwn of own) {
-      const { early = '', middle = '', late = '' } = labelsOfOwn
-      text += `${name}{${labels.container}${early}${labels.id}${middle}${labels.name}${late}} `
-      text += family.value(cgroup, labelsOfOwn) + end
+    const { container, id, name: rest } = cgroup.labels
+    for (const ownLabels of own) {
+      const { early = '', middle = '', late = '' } = ownLabels
+      lines.push(`${name}{${container}${early}${id}${middle}${rest}${late}} ${family.value(cgroup, ownLabels)}${end}`)
     }
   }
-  return familyText(name, family.type, family.help, text)
+  // Labels that stand before the id come before it in the order of rows, too.
+  if (own.length > 1) lines.sort()
+  return familyText(name, family.type, family.help, lines.join(''))
 }
 
 /** The one family whose time is that of the scrape. */

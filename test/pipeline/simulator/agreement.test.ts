@@ -1,31 +1,7 @@
 /** What dcgm-exporter labels, what kube-state-metrics counts and what the API lists is one state, at every moment. */
 import assert from 'node:assert/strict'
-import { byName, samplesIn, type Sample } from './samples.ts'
 import { startTestSimulation, type TestSimulation } from './test-simulation.ts'
-
-type PodObject = {
-  metadata: {
-    name: string
-    namespace: string
-    uid: string
-    labels: Record<string, string>
-    annotations: Record<string, string>
-  }
-  spec: { nodeName?: string; containers: { name: string; resources: { limits?: Record<string, string> } }[] }
-  status: { phase: string }
-}
-type NodeObject = {
-  metadata: { name: string; labels: Record<string, string> }
-  status: { capacity: Record<string, string> }
-}
-
-/** What the outside sees at one moment. */
-type Views = {
-  readonly dcgm: readonly Sample[]
-  readonly kubeState: Map<string, Sample[]>
-  readonly pods: readonly PodObject[]
-  readonly nodes: readonly NodeObject[]
-}
+import { isHolding, limitsOf, look, type Views } from './views.ts'
 
 const NODES = 4
 /** No round number: what happens at full hours is met at all distances. */
@@ -39,27 +15,9 @@ describe('the faces of the simulated cluster', function () {
   })
   after(() => simulation.end())
 
-  async function look(): Promise<Views> {
-    const dcgm = []
-    for (let node = 0; node < NODES; node++)
-      dcgm.push(...samplesIn(await simulation.text(`/nodes/node-${node}/metrics`)))
-    const shards = [
-      await simulation.text('/kube-state-metrics/0/metrics'),
-      await simulation.text('/kube-state-metrics/1/metrics'),
-    ]
-    const list = async <T>(path: string): Promise<T[]> =>
-      (JSON.parse(await simulation.text(path)) as { items: T[] }).items
-    return {
-      dcgm,
-      kubeState: byName(samplesIn(shards.join(''))),
-      pods: await list<PodObject>('/api/v1/pods'),
-      nodes: await list<NodeObject>('/api/v1/nodes'),
-    }
-  }
-
   it('agree with each other for 24 hours', async () => {
     for (let minute = 0; minute <= 24 * 60; minute += STEP_MINUTES) {
-      const views = await look()
+      const views = await look(simulation, NODES)
       try {
         checkPods(views)
         checkRequests(views)
@@ -73,17 +31,6 @@ describe('the faces of the simulated cluster', function () {
     }
   })
 })
-
-function isHolding({ spec, status }: PodObject): boolean {
-  return spec.nodeName !== undefined && status.phase !== 'Succeeded' && status.phase !== 'Failed'
-}
-
-function limitsOf({ spec }: PodObject): [resource: string, count: number][] {
-  return Object.entries(spec.containers[0]!.resources.limits ?? {}).map(([resource, count]) => [
-    resource,
-    Number(count),
-  ])
-}
 
 /** kube-state-metrics knows the pods that the API lists, with their node, phase and owner. */
 function checkPods({ kubeState, pods }: Views): void {

@@ -4,22 +4,16 @@ import { readFileSync } from 'node:fs'
 import { createSimulatedCluster } from '../../../pipeline/simulator/cluster.ts'
 import { GENERATION, type GenerationName } from '../../../pipeline/simulator/dcgm-exporter/generations.ts'
 import { createNodeRenderer } from '../../../pipeline/simulator/dcgm-exporter/render.ts'
+import { kubeletSample } from '../../../pipeline/simulator/accounting.ts'
+import { createCadvisorRenderer } from '../../../pipeline/simulator/kubelet/cadvisor.ts'
 import { createShardRenderer } from '../../../pipeline/simulator/kube-state-metrics/render.ts'
 import { sharedPath } from '../../support/shared.ts'
-import { byName, samplesIn } from './samples.ts'
+import { familiesIn } from './families.ts'
+import { samplesIn } from './samples.ts'
 
 const START_MS = Date.parse('2026-03-02T09:00:00Z')
 const simulated = createSimulatedCluster({ seed: 1, nodes: 8, gpusPerNode: 8, startMs: START_MS })
 simulated.advance(START_MS + 8 * 3_600_000)
-
-/** Families in order, with type and the label names of their first sample. */
-function familiesIn(text: string): Map<string, { type: string; labels: string[] }> {
-  const samples = byName(samplesIn(text))
-  const families = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(
-    ([, name, type]) => [name!, { type: type!, labels: Object.keys(samples.get(name!)?.[0]?.labels ?? {}) }] as const,
-  )
-  return new Map(families)
-}
 
 function readOrSkip(context: Mocha.Context, ...parts: string[]): string {
   const path = sharedPath('captures', ...parts)
@@ -67,5 +61,59 @@ describe('simulated text beside real scrapes', () => {
       [...ours.keys()],
       [...real.keys()].filter(name => ours.has(name)),
     )
+  })
+
+  /** That capture is put together from several versions: families of 1.9 are not all in it, and labels are in order. */
+  it('has the families of kube-state-metrics 1.x with the types and labels of a real one', function () {
+    const real = familiesIn(readOrSkip(this, 'ksm', 'datadog_kubernetes_state_prometheus.txt'))
+    const options = { version: 1, shards: 1, labels: {}, annotations: {} } as const
+    const ours = familiesIn(createShardRenderer(simulated.state, options).render(0).join(''))
+    const common = [...ours].filter(([name]) => real.has(name))
+    assert.ok(common.length > 45, String(common.length))
+    for (const [name, { type, labels }] of common) {
+      const { type: realType, labels: realLabels } = real.get(name)!
+      // Times of jobs were counters once; the label of jobs had another name.
+      if (!name.startsWith('kube_job_')) assert.equal(type, realType, name)
+      if (/_labels$|^kube_job|_info$/.test(name) || labels.length === 0 || realLabels.length === 0) continue
+      assert.deepEqual(labels.toSorted(), realLabels.toSorted(), name)
+    }
+    for (const name of ['kube_pod_container_resource_requests_cpu_cores', 'kube_node_status_capacity_memory_bytes'])
+      assert.ok(common.some(([known]) => known === name))
+  })
+
+  it('has the families of cAdvisor in the order, with the types, labels and times of a real one', function () {
+    const text = readOrSkip(this, 'newrelic-k8s-1_34', 'kubelet_metrics_cadvisor')
+    const [node] = simulated.state.nodes
+    const rendered = createCadvisorRenderer()
+      .render(node!, kubeletSample(node!, simulated.timeMs), simulated.timeMs, 0)
+      .join('')
+    const real = familiesIn(text)
+    const ours = familiesIn(rendered)
+    assert.deepEqual(
+      [...ours.keys()],
+      [...real.keys()].filter(name => ours.has(name)),
+    )
+    for (const [name, family] of ours) assert.deepEqual(family, real.get(name), name)
+    const stamped = (text: string): Set<string> =>
+      new Set(samplesIn(text).flatMap(({ name, timeMs }) => (timeMs === undefined ? [] : [name])))
+    const known = stamped(text)
+    assert.deepEqual(stamped(rendered), new Set([...ours.keys()].filter(name => known.has(name))))
+  })
+
+  it('has the same sorts of rows as a real cAdvisor', function () {
+    const text = readOrSkip(this, 'newrelic-k8s-1_34', 'kubelet_metrics_cadvisor')
+    const [node] = simulated.state.nodes
+    const sorts = (text: string): Set<string> =>
+      new Set(
+        samplesIn(text)
+          .filter(({ name }) => name === 'container_memory_working_set_bytes')
+          .map(({ labels }) =>
+            ['container', 'image', 'name', 'namespace', 'pod']
+              .map(label => `${label}${labels[label] === '' ? ' empty' : ''}`)
+              .join(', '),
+          ),
+      )
+    const rendered = createCadvisorRenderer().render(node!, kubeletSample(node!, simulated.timeMs), 0, 0)
+    assert.deepEqual(sorts(rendered.join('')), sorts(text))
   })
 })

@@ -23,7 +23,17 @@ describe('the extension simulator', () => {
       assert.equal(simulation.nodeAddresses.length, 4)
       const text = await simulation.text('/nodes/node-2/metrics')
       assert.equal(await (await fetch(`http://${simulation.nodeAddresses[2]}/metrics`)).text(), text)
-      for (const path of ['/nodes/node-4/metrics', '/nodes/node-0', '/kube-state-metrics/0', '/']) {
+      const kubelet = await simulation.text('/nodes/node-2/metrics/resource')
+      assert.equal(await (await fetch(`http://${simulation.nodeAddresses[2]}/metrics/resource`)).text(), kubelet)
+      for (const path of [
+        '/nodes/node-4/metrics',
+        '/nodes/node-4/metrics/cadvisor',
+        '/nodes/node-0',
+        '/nodes/node-0/metrics/probes',
+        '/nodes/node-0/node-exporter',
+        '/kube-state-metrics/0',
+        '/',
+      ]) {
         assert.equal((await fetch(`http://${simulation.address}${path}`)).status, 404, path)
       }
       assert.equal(await simulation.text('/nodes/node-0/health'), 'OK')
@@ -52,6 +62,43 @@ describe('the extension simulator', () => {
       )
       assert.equal(await openMetrics.text(), `${text}# EOF\n`)
       await exporter.text()
+    } finally {
+      await simulation.end()
+    }
+  })
+
+  it('compresses where real servers do, for those who want it', async () => {
+    const simulation = await startTestSimulation()
+    const encodingOf = async (path: string, encoding: string): Promise<[string | null, string]> => {
+      const url = `http://${simulation.address}${path}`
+      const response = await fetch(url, { headers: { 'accept-encoding': encoding } })
+      return [response.headers.get('content-encoding'), await response.text()]
+    }
+    try {
+      for (const path of [
+        '/nodes/node-0/metrics/resource',
+        '/nodes/node-0/metrics/cadvisor',
+        '/nodes/node-0/node-exporter/metrics',
+        '/nodes/node-0/runai-node-exporter/metrics',
+      ]) {
+        const [encoding, text] = await encodingOf(path, 'gzip')
+        assert.equal(encoding, 'gzip')
+        assert.deepEqual(await encodingOf(path, 'identity'), [null, text])
+      }
+      for (const path of ['/nodes/node-0/metrics', '/kube-state-metrics/metrics'])
+        assert.equal((await encodingOf(path, 'gzip'))[0], null)
+    } finally {
+      await simulation.end()
+    }
+  })
+
+  it('has kube-state-metrics of version 1 where it is told to', async () => {
+    const simulation = await startTestSimulation({ kube_state_metrics: { version: 1 } })
+    try {
+      const headers = { accept: 'application/openmetrics-text;version=1.0.0' }
+      const response = await fetch(`http://${simulation.address}/kube-state-metrics/metrics`, { headers })
+      assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4')
+      assert.match(await response.text(), /^kube_pod_container_resource_requests_cpu_cores\{/m)
     } finally {
       await simulation.end()
     }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { labelName, renderLabels } from '../../../../pipeline/simulator/kube-state-metrics/label-names.ts'
+import { labelName, plainLabels, renderLabels } from '../../../../pipeline/simulator/kube-state-metrics/label-names.ts'
 
 describe('label names of kube-state-metrics', () => {
   const names: [string, string][] = [
@@ -24,6 +24,11 @@ describe('label names of kube-state-metrics', () => {
     ],
     ['escapes values', { a: '{"x":"\\"}\n' }, ['*'], ',label_a="{\\"x\\":\\"\\\\\\"}\\n"'],
   ]
+  it('keeps the case of keys in version 1, by key', () => {
+    const values = { workloadName: 'a"b', 'runai/queue': 'x', App: '1' }
+    assert.equal(plainLabels(values), ',label_App="1",label_runai_queue="x",label_workloadName="a\\"b"')
+  })
+
   for (const [title, values, allowed, expected] of cases) {
     it(title, () => assert.equal(renderLabels('label', values, allowed), expected))
   }

@@ -57,7 +57,9 @@ export function createRecovery(random: Random): Recovery {
 
   function afterAnswer({ kind }: Attempt, error: ApiError): Verdict {
     const { status, retryAfterMs = 0, message } = error
-    if (status === 403) return { reason: 'error', delayMs: forbidden.next(), unavailable: 'forbidden' }
+    if (status === 403) {
+      return { reason: 'error', delayMs: forbidden.next(), unavailable: 'forbidden', complaint: message }
+    }
     if (status === 404) return { reason: 'error', delayMs: missing.next(), unavailable: 'missing', relist: true }
     if (kind === 'stream' && (status === 400 || status === 422)) {
       return { reason: 'error', delayMs: 0, streaming: 'never' }

@@ -44,9 +44,10 @@ export function createWatchReport(
       if (kind === 'watch' && opened) {
         counters.add('gpucol_receiver_kubernetes_watch_restarts', 1, { ...labels, reason })
       }
-      if (complaint !== undefined) log.state(subject, 'failing', complaint)
-      if (unavailable === 'forbidden') {
-        log.state(subject, 'failing', missingRule(resource, kind === 'list' ? 'list' : 'watch'))
+      if (complaint !== undefined) {
+        const isForbidden = unavailable === 'forbidden'
+        const verb = kind === 'list' ? 'list' : 'watch'
+        log.state(subject, 'failing', isForbidden ? missingRule(resource, verb, complaint) : complaint)
       }
       // That a kind is not there is nobody's failure.
       if (unavailable === 'missing') log.state(subject, 'gone')

@@ -109,7 +109,12 @@ export function watchResource<T>(
   /** What could not be read may have been any object, or the end of one. */
   function planComparison(): void {
     const waitMs = Math.max(COMPARE_AFTER_MS, comparedMs + COMPARE_INTERVAL_MS - clock.monotonic())
-    cancelComparison ??= clock.after(waitMs, () => attempting.abort(new ComparisonDue()))
+    cancelComparison ??= clock.after(waitMs, () => {
+      comparedMs = clock.monotonic()
+      version = undefined
+      streaming ??= 'not now'
+      attempting.abort(new ComparisonDue())
+    })
   }
 
   function reached(next: string): void {
@@ -122,7 +127,6 @@ export function watchResource<T>(
     isNewHistory = false
     pageLimit = PAGE_LIMIT
     streaming = streaming === 'never' ? 'never' : undefined
-    comparedMs = clock.monotonic()
     cancelComparison?.()
     cancelComparison = undefined
     isWell()
@@ -289,4 +293,4 @@ export function watchResource<T>(
 /** Everything is to be compared again, though nothing is wrong with the watch. */
 class ComparisonDue extends Error {}
 
-const COMPARE: Verdict = { reason: 'unreadable', delayMs: 0, relist: true, streaming: 'not now' }
+const COMPARE: Verdict = { reason: 'unreadable', delayMs: 0 }

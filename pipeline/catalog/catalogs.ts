@@ -1,62 +1,102 @@
-/** Finds and reads catalogs: those in `configs/catalogs` by name, a user's own by path. Each is read once. */
-import { readdirSync, readFileSync } from 'node:fs'
+/**
+ * Finds and reads catalogs: those in `configs/catalogs` by name, a user's own by path. Each is read once, and again when its file
+ * has changed.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { LineCounter, parseDocument } from 'yaml'
 import type { Catalogs } from '../component.ts'
+import { closest } from '../config/closest.ts'
+import { ConfigError } from '../config/config-error.ts'
+import { packageFile } from '../package-files.ts'
+import { readCatalog, type Catalog } from './catalog-file.ts'
+import type { Fact } from './fact-schema.ts'
+import type { InputCatalog } from './input-catalog.ts'
 
-/** A catalog is a table for people to read; one that is larger is something else. */
-const LIMIT_BYTES = 4 * 1024 * 1024
+type Read = { readonly version: string; readonly catalog: Catalog }
+
+/** Where the facts stand that need no definition in a catalog. */
+const VOCABULARY = 'facts'
+
+/** For the whole process: what checks a config and what runs it need the same files. By directory and path. */
+const known = new Map<string, Read>()
 
 export function createCatalogs(directory: string): Catalogs {
-  const loaded = new Map<string, unknown>()
-  return {
-    load(nameOrPath) {
-      let catalog = loaded.get(nameOrPath)
-      if (catalog === undefined) {
-        catalog = readCatalog(
-          isPath(nameOrPath) ? nameOrPath : `${directory}/${nameOrPath}.yaml`,
-          nameOrPath,
-          directory,
-        )
-        loaded.set(nameOrPath, catalog)
-      }
-      return catalog
-    },
+  function vocabulary(): ReadonlyMap<string, Fact> {
+    const catalog = load(VOCABULARY)
+    return catalog.kind === 'facts' ? catalog.facts : new Map()
   }
+
+  function load(nameOrPath: string): Catalog {
+    const path = isPath(nameOrPath) ? nameOrPath : `${directory}/${nameOrPath}.yaml`
+    const key = `${directory}\n${path}`
+    const read = known.get(key)
+    const { text, version } = readText(path, nameOrPath, directory, read)
+    if (read !== undefined && read.version === version) return read.catalog
+    const { catalog, problems } = readCatalog(path, text, vocabulary)
+    if (catalog === undefined) throw new ConfigError(problems)
+    known.set(key, { version, catalog })
+    return catalog
+  }
+
+  return { load }
+}
+
+/** A catalog that says what becomes of the series of a source. Throws if it is not there, not right, or of another kind. */
+export function loadInputCatalog(catalogs: Catalogs, nameOrPath: string): InputCatalog {
+  const catalog = catalogs.load(nameOrPath) as Catalog
+  if (catalog.kind !== 'input')
+    throw new Error(`catalog "${nameOrPath}" is no input catalog but one of ${catalog.kind}`)
+  return catalog
+}
+
+/** What is wrong with catalogs that a config names, each mistake with its own file, line and column. */
+export function inputCatalogProblems(names: readonly string[]): { index: number; message: string }[] {
+  const catalogs = createCatalogs(packageFile('configs', 'catalogs'))
+  return names.flatMap((name, index) => {
+    try {
+      loadInputCatalog(catalogs, name)
+      return []
+    } catch (error) {
+      return messagesOf(error as Error).map(message => ({ index, message }))
+    }
+  })
+}
+
+function messagesOf(error: Error): string[] {
+  if (!(error instanceof ConfigError)) return [error.message]
+  return error.problems.map(({ file, line, column, message, suggestion }) => {
+    const meant = suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`
+    return `${file}:${line}:${column}: ${message}${meant}`
+  })
 }
 
 function isPath(nameOrPath: string): boolean {
   return nameOrPath.includes('/') || /\.ya?ml$/.test(nameOrPath)
 }
 
-function readCatalog(path: string, nameOrPath: string, directory: string): unknown {
-  const text = readText(path, nameOrPath, directory)
-  if (text.length > LIMIT_BYTES) throw new Error(`catalog "${nameOrPath}" has more than ${LIMIT_BYTES} bytes`)
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  const [error] = document.errors
-  if (error !== undefined) {
-    const { line, col } = lines.linePos(error.pos[0])
-    throw new Error(`${path}:${line}:${col}: ${error.message}`)
-  }
-  const catalog: unknown = document.toJS({ maxAliasCount: 100 })
-  if (catalog === null || typeof catalog !== 'object' || Array.isArray(catalog)) {
-    throw new Error(`${path}:1:1: a catalog is a map`)
-  }
-  return catalog
-}
-
-function readText(path: string, nameOrPath: string, directory: string): string {
+function readText(
+  path: string,
+  nameOrPath: string,
+  directory: string,
+  known: Read | undefined,
+): { readonly text: string; readonly version: string } {
   try {
-    return readFileSync(path, 'utf8')
+    const { mtimeMs, size } = statSync(path)
+    const version = `${mtimeMs} ${size}`
+    return { text: known?.version === version ? '' : readFileSync(path, 'utf8'), version }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
       throw new Error(`catalog "${nameOrPath}" cannot be read: ${(error as Error).message}`, { cause: error })
     }
-    const names = isPath(nameOrPath) ? [] : catalogNames(directory)
-    const known = names.length === 0 ? '' : `; there are ${names.join(', ')}`
-    throw new Error(`there is no catalog "${nameOrPath}"${known}`, { cause: error })
+    throw new Error(`there is no catalog "${nameOrPath}"${others(nameOrPath, directory)}`, { cause: error })
   }
+}
+
+function others(nameOrPath: string, directory: string): string {
+  const names = isPath(nameOrPath) ? [] : catalogNames(directory)
+  const meant = closest(nameOrPath, names)
+  if (meant !== undefined) return `; did you mean "${meant}"?`
+  return names.length === 0 ? '' : `; there are ${names.join(', ')}`
 }
 
 function catalogNames(directory: string): string[] {

@@ -1,0 +1,79 @@
+/** Reads one catalog file and says all that is wrong with it, each at its place. */
+import { checkValue } from '../config/check-value.ts'
+import type { ConfigProblem } from '../config/config-error.ts'
+import { MAX_FILE_BYTES } from '../config/config-file.ts'
+import { placeOfValue } from '../config/entry-path.ts'
+import type { Finding } from '../config/finding.ts'
+import { problemsFrom } from '../config/problems.ts'
+import type { Schema } from '../config/schema-walk.ts'
+import { findSecrets } from '../config/secrets.ts'
+import { createSource, startOf } from '../config/source.ts'
+import { readYaml, type YamlEntry } from '../config/yaml-source.ts'
+import { factFrom, factsSchema, type Fact, type FactsFile } from './fact-schema.ts'
+import type { InputCatalog } from './input-catalog.ts'
+import { inputSchema, type InputFile } from './input-schema.ts'
+import { checkRange, checkUnit, resolveInput } from './resolve-input.ts'
+
+/** The facts that need no definition in a catalog. */
+export type FactsCatalog = { readonly kind: 'facts'; readonly facts: ReadonlyMap<string, Fact> }
+export type Catalog = InputCatalog | FactsCatalog
+
+const SCHEMAS: Readonly<Record<string, Schema>> = { input: inputSchema, facts: factsSchema }
+
+/** Without a catalog there is at least one problem. `vocabulary` is asked for when it is needed. */
+export function readCatalog(
+  path: string,
+  text: string,
+  vocabulary: () => ReadonlyMap<string, Fact>,
+): { readonly catalog: Catalog | undefined; readonly problems: readonly ConfigProblem[] } {
+  const source = createSource(path, text)
+  const findings: Finding[] = []
+  const { root, findings: syntax } = readYaml(source)
+  const entry: YamlEntry = { keyPlace: startOf(source), value: root }
+  let catalog: Catalog | undefined
+  let schema: Schema = {}
+  if (text.length > MAX_FILE_BYTES) findings.push({ place: startOf(source), message: 'this is too long for a catalog' })
+  else if (syntax.length > 0) findings.push(...syntax)
+  else if (root.kind !== 'map') findings.push({ place: startOf(source), message: 'a catalog is a map' })
+  else {
+    const kind = root.entries.get('kind')?.value
+    const name = kind?.kind === 'scalar' ? String(kind.value) : ''
+    schema = SCHEMAS[name] ?? {}
+    if (!Object.hasOwn(SCHEMAS, name)) {
+      const message = `\`kind\` must be one of ${Object.keys(SCHEMAS).join(', ')}`
+      findings.push({ place: placeOfValue(entry, ['kind']), message })
+    } else catalog = checked(entry, name, schema, vocabulary, findings)
+  }
+  const problems = problemsFrom(findings, findSecrets([root], schema, findings))
+  return { catalog: problems.length > 0 ? undefined : catalog, problems }
+}
+
+function checked(
+  entry: YamlEntry,
+  kind: string,
+  schema: Schema,
+  vocabulary: () => ReadonlyMap<string, Fact>,
+  findings: Finding[],
+): Catalog | undefined {
+  const { value, isGood, findings: found } = checkValue(entry, 'the catalog', schema)
+  findings.push(...found)
+  if (!isGood) return undefined
+  if (kind === 'facts') return factsCatalog(value as FactsFile, entry, findings)
+  const { catalog, findings: more } = resolveInput(value as InputFile, entry, vocabulary())
+  findings.push(...more)
+  return catalog
+}
+
+function factsCatalog(file: FactsFile, entry: YamlEntry, findings: Finding[]): FactsCatalog {
+  const report = (path: readonly (string | number)[], message: string, suggestion?: string): void =>
+    void findings.push({ place: placeOfValue(entry, path), message, suggestion })
+  const at = { key: report, value: report }
+  const facts = new Map<string, Fact>()
+  file.facts.forEach((row, i) => {
+    checkUnit(row.unit, ['facts', i, 'unit'], at)
+    checkRange(row.range, ['facts', i, 'range'], at)
+    if (facts.has(row.fact)) report(['facts', i, 'fact'], `${row.fact} is here twice`)
+    facts.set(row.fact, factFrom(row.fact, row))
+  })
+  return { kind: 'facts', facts }
+}

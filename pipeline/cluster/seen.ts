@@ -1,0 +1,136 @@
+/**
+ * What sources that arrive as series show of the cluster: devices and who holds them, and Kubernetes objects with the facts that
+ * are told about them. `normalize` writes it, for every source it understands; whoever models the cluster reads the two tables.
+ *
+ * A source that fails keeps what it showed; one that is removed takes it along.
+ */
+import type { Cluster } from '../component.ts'
+import type { Batch, Source } from '../model/batch.ts'
+import { ObjectLearner, type ObjectRuleOf } from './object-learner.ts'
+import type { SeenObject } from './seen-object.ts'
+import { Views } from './views.ts'
+
+/** Keys are `deviceKey(id, part)`. */
+export const SEEN_DEVICES = 'seen_devices'
+/** Keys are `objectKey(...)`. */
+export const SEEN_OBJECTS = 'seen_objects'
+
+/** A GPU, or an instance of one, as an exporter shows it. */
+export type SeenDevice = {
+  /** What names the board in the whole cluster: its UUID where there is one. */
+  readonly id: string
+  /** Which instance of the board, where it is cut into such. */
+  readonly part: string | undefined
+  /** The profile of the instance: `1g.5gb`. */
+  readonly profile: string | undefined
+  /** The number of the board in its host. */
+  readonly index: string | undefined
+  readonly model: string | undefined
+  /** What the exporter calls its host, which need not be the name of a node. */
+  readonly host: string | undefined
+  /** The node of the target, where that is known. */
+  readonly node: string | undefined
+  /** The target that shows it, in words that an operator knows. */
+  readonly target: string
+  /** Whom its rows name, in order. Nobody is nobody that the exporter knows of. */
+  readonly holders: readonly Holder[]
+}
+
+export type Holder = {
+  readonly pod: string | undefined
+  readonly namespace: string | undefined
+  readonly container: string | undefined
+  readonly podUid: string | undefined
+  /** A job of a batch system, such as Slurm. */
+  readonly job: string | undefined
+}
+
+export type Seen = {
+  /** All devices that a source shows now. */
+  devices(source: Source, devices: readonly SeenDevice[]): void
+  /** What a batch of facts tells about objects, by value. `ruleOf` says of which object a fact speaks. */
+  objects(batch: Batch, ruleOf: ObjectRuleOf): void
+  /** A source could not be read, or is gone. */
+  ended(source: Source, outcome: 'failed' | 'removed'): void
+}
+
+export function deviceKey(id: string, part: string | undefined): string {
+  return part === undefined ? id : `${id}/${part}`
+}
+
+const known = new WeakMap<Cluster, Seen>()
+
+/** The one of this cluster: several processors may write it, and show the same. */
+export function seenOf(cluster: Cluster): Seen {
+  let seen = known.get(cluster)
+  if (seen === undefined) known.set(cluster, (seen = createSeen(cluster)))
+  return seen
+}
+
+function createSeen(cluster: Cluster): Seen {
+  const devices = new Views<SeenDevice>(cluster.table(SEEN_DEVICES), isSameDevice)
+  const objects = new Views<SeenObject>(cluster.table(SEEN_OBJECTS), isSameObject)
+  const learner = new ObjectLearner({
+    put: (source, key, object) => objects.put(source, key, object),
+    drop: (source, key) => objects.drop(source, key),
+  })
+  return {
+    devices(source, list) {
+      const keys = new Set(list.map(({ id, part }) => deviceKey(id, part)))
+      for (const key of devices.keysOf(source)) if (!keys.has(key)) devices.drop(source, key)
+      for (const device of list) devices.put(source, deviceKey(device.id, device.part), device)
+      devices.reached(source, true)
+    },
+    objects(batch, ruleOf) {
+      devices.reached(batch.source, true)
+      objects.reached(batch.source, true)
+      learner.learn(batch, ruleOf)
+    },
+    ended(source, outcome) {
+      if (outcome === 'failed') {
+        devices.reached(source, false)
+        objects.reached(source, false)
+        return
+      }
+      learner.forget(source)
+      devices.forget(source)
+      objects.forget(source)
+    },
+  }
+}
+
+function isSameDevice(a: SeenDevice, b: SeenDevice): boolean {
+  return (
+    a.id === b.id &&
+    a.part === b.part &&
+    a.profile === b.profile &&
+    a.index === b.index &&
+    a.model === b.model &&
+    a.host === b.host &&
+    a.node === b.node &&
+    a.target === b.target &&
+    a.holders.length === b.holders.length &&
+    a.holders.every((holder, i) => isSameHolder(holder, b.holders[i]!))
+  )
+}
+
+function isSameHolder(a: Holder, b: Holder): boolean {
+  return (
+    a.pod === b.pod &&
+    a.namespace === b.namespace &&
+    a.container === b.container &&
+    a.podUid === b.podUid &&
+    a.job === b.job
+  )
+}
+
+/** Kind, name and uid are in the key. */
+function isSameObject(a: SeenObject, b: SeenObject): boolean {
+  return (
+    a.facts.length === b.facts.length &&
+    a.facts.every(({ name, labels, value }, i) => {
+      const other = b.facts[i]!
+      return name === other.name && labels === other.labels && Object.is(value, other.value)
+    })
+  )
+}

@@ -97,10 +97,11 @@ class NameFilter {
 
   /** Whether the line at `start` is wanted; undefined if its name goes on in the next piece. */
   #judge(bytes: Uint8Array, start: number): boolean | undefined {
-    const verdict = this.#isLast(bytes, start) ? this.#lastVerdict : this.#judgeName(bytes, start)
+    const isLast = this.#isLast(bytes, start)
+    const verdict = isLast ? this.#lastVerdict : this.#judgeName(bytes, start)
     if (verdict !== false || bytes[start] === HASH) return verdict
     // What is no sample is not left out, so that somebody notices.
-    if (!looksLikeSample(bytes, start)) return true
+    if (!looksLikeSample(bytes, isLast ? start + this.#last.length : wordEnd(bytes, start))) return true
     this.leftOut++
     return false
   }
@@ -158,11 +159,10 @@ function wordEnd(bytes: Uint8Array, start: number): number {
   return at
 }
 
-/** Whether labels or a number follow the word. */
-function looksLikeSample(bytes: Uint8Array, start: number): boolean {
-  const end = wordEnd(bytes, start)
-  if (bytes[end] === OPEN) return true
-  const value = skipBlanks(bytes, end)
+/** Whether labels or a number follow the name that ends here. */
+function looksLikeSample(bytes: Uint8Array, nameEnd: number): boolean {
+  if (bytes[nameEnd] === OPEN) return true
+  const value = skipBlanks(bytes, nameEnd)
   return value === bytes.length || /[-+.0-9INin]/.test(String.fromCharCode(bytes[value]!))
 }
 

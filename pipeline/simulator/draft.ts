@@ -115,9 +115,9 @@ export function addPod(workload: Workload, template: PodTemplate, createdMs: num
   return pod
 }
 
-/** How many whole GPUs' worth of CPUs and memory go with a request: as many as a node has room for, however it is shared. */
+/** How many GPUs' worth of CPUs and memory go with a request: so little with a part of one that a node has room for all parts. */
 function gpusWorth(request: GpuRequest): number {
-  return request.kind === 'whole' ? request.count : 0.25
+  return request.kind === 'whole' ? request.count : 0.125
 }
 
 /** The owners of a pod from the bottom up, as far as they are not pods themselves. */

@@ -7,7 +7,7 @@ export function renderResourceMetrics(sample: NodeSample, skewMs: number): strin
   const stamp = ` ${sample.timeMs + skewMs}`
   const pods = sample.pods.toSorted(byNamespaceAndName)
   const running = pods.filter(({ container }) => container !== undefined).toSorted(byContainerName)
-  const noError = '1 if something could not be read.'
+  const errorHelp = '1 if something could not be read.'
 
   function family(
     name: string,
@@ -71,8 +71,8 @@ export function renderResourceMetrics(sample: NodeSample, skewMs: number): strin
       pods,
       ({ whole }) => memory(whole) + stamp,
     ),
-    singleText('resource_scrape_error', 'gauge', `[STABLE] ${noError}`, '0'),
-    singleText('scrape_error', 'gauge', `[ALPHA] (Deprecated since 1.29.0) ${noError}`, '0'),
+    singleText('resource_scrape_error', 'gauge', `[STABLE] ${errorHelp}`, '0'),
+    singleText('scrape_error', 'gauge', `[ALPHA] (Deprecated since 1.29.0) ${errorHelp}`, '0'),
   ])
 }
 

@@ -6,15 +6,19 @@ import {
   type NodeSample,
   type PodSample,
 } from '../../../pipeline/simulator/accounting.ts'
-import { createSimulatedCluster, type SimulatedCluster } from '../../../pipeline/simulator/cluster.ts'
+import {
+  createSimulatedCluster,
+  type ClusterOptions,
+  type SimulatedCluster,
+} from '../../../pipeline/simulator/cluster.ts'
 import { claimActivity } from '../../../pipeline/simulator/gpu.ts'
 import { qosClassOf } from '../../../pipeline/simulator/pod.ts'
 
 const START_MS = Date.parse('2026-03-02T09:00:00Z')
 const MINUTE_MS = 60_000
 
-function cluster(reboots: readonly { nodeName: string; timesMs: number[] }[] = []): SimulatedCluster {
-  return createSimulatedCluster({ seed: 4, nodes: 4, gpusPerNode: 8, startMs: START_MS, reboots })
+function cluster(options: Partial<ClusterOptions> = {}): SimulatedCluster {
+  return createSimulatedCluster({ seed: 4, nodes: 4, gpusPerNode: 8, startMs: START_MS, ...options })
 }
 
 function total({ classes, services }: NodeSample): unknown {
@@ -24,30 +28,32 @@ function total({ classes, services }: NodeSample): unknown {
 describe('what the kernel of a simulated node counts', function () {
   this.timeout(20_000)
 
-  it('adds up from containers to the node, and fits into it, for a day', () => {
-    const simulated = cluster()
-    for (let minute = 0; minute < 24 * 60; minute += 7) {
-      simulated.advance(START_MS + minute * MINUTE_MS)
-      for (const node of simulated.state.nodes) {
-        const sample = sampleNode(node, simulated.timeMs)
-        assert.deepEqual(sample.whole, total(sample))
-        for (const qosClass of ['BestEffort', 'Burstable'] as const) {
-          const pods = sample.pods.filter(({ pod }) => qosClassOf(pod) === qosClass)
-          const bytes = pods.reduce((sum, { whole }) => sum + whole.memoryBytes, 0)
-          assert.equal(sample.classes[qosClass].memoryBytes, bytes)
+  for (const gpusPerNode of [1, 8, 16]) {
+    it(`adds up from containers to a node with ${gpusPerNode} GPUs, and fits into it, for a day`, () => {
+      const simulated = cluster({ gpusPerNode })
+      for (let minute = 0; minute < 24 * 60; minute += 7) {
+        simulated.advance(START_MS + minute * MINUTE_MS)
+        for (const node of simulated.state.nodes) {
+          const sample = sampleNode(node, simulated.timeMs)
+          assert.deepEqual(sample.whole, total(sample))
+          for (const qosClass of ['BestEffort', 'Burstable'] as const) {
+            const pods = sample.pods.filter(({ pod }) => qosClassOf(pod) === qosClass)
+            const bytes = pods.reduce((sum, { whole }) => sum + whole.memoryBytes, 0)
+            assert.equal(sample.classes[qosClass].memoryBytes, bytes)
+          }
+          for (const { pod, whole, pause, container } of sample.pods) {
+            assert.equal(container === undefined, pod.runningMs === undefined)
+            const parts = sumOf(container === undefined ? [pause] : [pause, container])
+            assert.equal(whole.memoryBytes, parts.memoryBytes)
+            assert.equal(whole.cpuMicros, parts.cpuMicros + (pod.endedMicros ?? 0))
+          }
+          assert.ok(sample.whole.memoryBytes < node.pool.memoryKiB * 1024)
+          const requested = sample.pods.reduce((sum, { pod }) => sum + pod.cpuMillis, 0)
+          assert.ok(requested < 1000 * node.pool.cpus - 500, `${requested} on ${node.name}`)
         }
-        for (const { pod, whole, pause, container } of sample.pods) {
-          assert.equal(container === undefined, pod.runningMs === undefined)
-          const parts = sumOf(container === undefined ? [pause] : [pause, container])
-          assert.equal(whole.memoryBytes, parts.memoryBytes)
-          assert.equal(whole.cpuMicros, parts.cpuMicros + (pod.endedMicros ?? 0))
-        }
-        assert.ok(sample.whole.memoryBytes < node.pool.memoryKiB * 1024)
-        const requested = sample.pods.reduce((sum, { pod }) => sum + pod.cpuMillis, 0)
-        assert.ok(requested < 1000 * node.pool.cpus - 500, `${requested} on ${node.name}`)
       }
-    }
-  })
+    })
+  }
 
   it('never goes back, except that the container of a pod begins at zero when it starts again', () => {
     const simulated = cluster()
@@ -143,7 +149,7 @@ describe('what the kernel of a simulated node counts', function () {
   })
 
   it('begins at zero when a node boots', () => {
-    const simulated = cluster([{ nodeName: 'node-1', timesMs: [START_MS + 10 * MINUTE_MS] }])
+    const simulated = cluster({ reboots: [{ nodeName: 'node-1', timesMs: [START_MS + 10 * MINUTE_MS] }] })
     simulated.advance(START_MS + 10 * MINUTE_MS - 1000)
     const [other, node] = simulated.state.nodes
     const before = sampleNode(node!, simulated.timeMs)

@@ -1,5 +1,6 @@
 /** All processors there are. */
 import type { ProcessorDefinition } from '../pipeline/component.ts'
+import { normalize } from './normalize.ts'
 import { relabel } from './relabel.ts'
 
-export const processors: readonly ProcessorDefinition[] = [relabel]
+export const processors: readonly ProcessorDefinition[] = [normalize, relabel]

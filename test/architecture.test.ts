@@ -19,7 +19,7 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
   ['pipeline/config/', ['pipeline/component.ts']],
   ['pipeline/relabel/', ['pipeline/component.ts', 'pipeline/model/']],
   ['pipeline/kubernetes/', ['pipeline/component.ts', 'pipeline/model/']],
-  ['pipeline/catalog/', ['pipeline/component.ts', 'pipeline/config/']],
+  ['pipeline/catalog/', ['pipeline/component.ts', 'pipeline/config/', 'pipeline/model/', 'pipeline/package-files.ts']],
   ['pipeline/http/', ['pipeline/component.ts', 'pipeline/clock/']],
   ['pipeline/storage/', ['pipeline/component.ts', 'pipeline/clock/']],
   ['pipeline/server/', ['pipeline/component.ts', 'pipeline/config/fields.ts', 'pipeline/clock/']],
@@ -64,6 +64,17 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
   ['pipeline/extensions.ts', ['pipeline/component.ts', 'pipeline/server/', 'pipeline/simulator/']],
   ['pipeline/main.ts', ['pipeline/', 'receivers/registry.ts', 'processors/registry.ts', 'exporters/registry.ts']],
   ['pipeline/commands/', ['pipeline/']],
+  // It reads catalogs when a config is checked, and writes what it sees of the cluster.
+  [
+    'processors/normalize',
+    [
+      'pipeline/component.ts',
+      'pipeline/series-processor.ts',
+      'pipeline/model/',
+      'pipeline/catalog/',
+      'pipeline/cluster/',
+    ],
+  ],
   ...['receivers/', 'processors/', 'exporters/'].map(
     folder =>
       [

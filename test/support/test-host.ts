@@ -1,8 +1,10 @@
 /** A host for unit tests: time stands still, the network is not there, and what is logged and counted can be looked at. */
+import { createCatalogs } from '../../pipeline/catalog/catalogs.ts'
 import type { Counters, Host, Log, LogFields } from '../../pipeline/component.ts'
 import { createVirtualClock, type VirtualClock } from '../../pipeline/clock/virtual-clock.ts'
 import { createVirtualNetwork, type VirtualNetwork } from '../../pipeline/http/virtual-network.ts'
 import { createTracked, type Tracked } from '../../pipeline/model/tracked.ts'
+import { packageFile } from '../../pipeline/package-files.ts'
 import { createMemoryStorage } from '../../pipeline/storage/memory-storage.ts'
 
 export type TestHost = Host & {
@@ -42,11 +44,7 @@ export function testHost<O extends Partial<Host> = Record<never, never>>(overrid
         return table as Tracked<V>
       },
     },
-    catalogs: {
-      load(name: string): never {
-        throw new Error(`this test has no catalog "${name}"`)
-      },
-    },
+    catalogs: createCatalogs(packageFile('configs', 'catalogs')),
     storage: createMemoryStorage(),
     logged,
     counted,

@@ -1,0 +1,32 @@
+/** All names that the chosen catalogs know, and what becomes of each. */
+import type { Fact } from '../../pipeline/catalog/fact-schema.ts'
+import type { InputCatalog, InputRule } from '../../pipeline/catalog/input-catalog.ts'
+import type { ObjectRule } from '../../pipeline/cluster/object-learner.ts'
+import { metricFrom, type Metric } from '../../pipeline/model/series.ts'
+
+export type Rule = InputRule & { readonly catalog: InputCatalog }
+
+export type Rules = {
+  readonly catalogs: readonly InputCatalog[]
+  readonly byName: ReadonlyMap<string, Rule>
+  /** Of which Kubernetes object a fact speaks. */
+  objectOf(factName: string): ObjectRule | undefined
+}
+
+/** Of two catalogs that know one name the later counts. */
+export function createRules(catalogs: readonly InputCatalog[]): Rules {
+  const byName = new Map<string, Rule>()
+  const objects = new Map<string, ObjectRule>()
+  for (const catalog of catalogs) {
+    for (const [name, rule] of catalog.rules) byName.set(name, { ...rule, catalog })
+  }
+  for (const { fact, object, nonzero } of byName.values()) {
+    if (object !== undefined) objects.set(fact.name, { ...object, nonzero })
+  }
+  return { catalogs, byName, objectOf: name => objects.get(name) }
+}
+
+/** The metric of a fact. Where the catalog has no words for it, those of the source stay. */
+export function metricOf({ name, type, unit, help }: Fact, source: Metric): Metric {
+  return metricFrom({ name, type, unit, help: help ?? source.help })
+}

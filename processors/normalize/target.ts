@@ -1,0 +1,170 @@
+/**
+ * What one target says beyond its single rows: how it spells labels, which units it uses, and which rows speak of one GPU.
+ *
+ * It is looked at when the target's layout changes. As long as none of it changes, facts of known series stay as they are.
+ */
+import type { InputCatalog, InputRule } from '../../pipeline/catalog/input-catalog.ts'
+import type { SeenDevice } from '../../pipeline/cluster/seen.ts'
+import type { Source } from '../../pipeline/model/batch.ts'
+import type { Labels } from '../../pipeline/model/labels.ts'
+import { columnCount, labelsAt, type Layout } from '../../pipeline/model/layout.ts'
+import type { Scale } from '../../pipeline/model/scale.ts'
+import type { Metric } from '../../pipeline/model/series.ts'
+import { DeviceRows, identifyRow, type DeviceView, type RowIdentity } from './device-rows.ts'
+import type { Rule, Rules } from './rules.ts'
+import { createSpeller, type Shown, type Speller } from './spelling.ts'
+
+export type TargetContext = {
+  /** Labels as facts of the catalog spell them. */
+  spell(catalog: InputCatalog, labels: Labels): Labels
+  scaleOf(rule: Rule, metric: Metric): Scale
+  readonly devices: DeviceView
+}
+
+export type Target = {
+  /** The same object as before if nothing changed. */
+  context(layout: Layout): TargetContext
+}
+
+type CatalogState = { readonly speller: Speller; readonly shown: Shown; spelt: WeakMap<Labels, Labels> }
+
+const NO_DEVICES: DeviceView = { strip: new Map(), stripOfBoard: new Map(), ownReadings: new Set() }
+
+/** `show` is told which devices the target shows, whenever its layout changes and it shows or has shown any. */
+export function createTarget(rules: Rules, source: Source, show: (devices: readonly SeenDevice[]) => void): Target {
+  const states = new Map<InputCatalog, CatalogState>()
+  let lastId: number | undefined
+  let context: TargetContext | undefined
+  let signature = ''
+  let hadDevices = false
+
+  function stateOf(catalog: InputCatalog): CatalogState {
+    let state = states.get(catalog)
+    if (state === undefined) {
+      const speller = createSpeller(catalog)
+      states.set(catalog, (state = { speller, shown: [...speller.nothingShown], spelt: new WeakMap() }))
+    }
+    return state
+  }
+
+  function spell(catalog: InputCatalog, labels: Labels): Labels {
+    const { speller, shown, spelt } = stateOf(catalog)
+    let known = spelt.get(labels)
+    if (known === undefined) spelt.set(labels, (known = speller.spell(labels, shown, source.labels)))
+    return known
+  }
+
+  /** Spellings that were shown once are remembered, so that only new rows need a look. */
+  function lookAtSpellings(layout: Layout, ruleOf: readonly (Rule | undefined)[]): void {
+    const looked = new Set<Labels>()
+    for (const column of newColumns(layout, lastId)) {
+      const rule = ruleOf[layout.metricOf[column]!]
+      const labels = labelsAt(layout, column)
+      if (rule === undefined || looked.has(labels)) continue
+      looked.add(labels)
+      const state = stateOf(rule.catalog)
+      if (state.speller.show(labels.names, state.shown)) state.spelt = new WeakMap()
+    }
+    lastId = layout.id
+  }
+
+  function lookAtDevices(layout: Layout, ruleOf: readonly (Rule | undefined)[]): DeviceView {
+    const rows = new Map<InputCatalog, DeviceRows>()
+    const identities = new Map<Labels, RowIdentity | undefined>()
+    const isOfDevice = ruleOf.map(rule => rule?.fact.of !== undefined && rule.catalog.devices !== undefined)
+    if (!isOfDevice.includes(true)) {
+      if (hadDevices) show([])
+      hadDevices = false
+      return NO_DEVICES
+    }
+    for (let column = 0; column < columnCount(layout); column++) {
+      const entry = layout.metricOf[column]!
+      if (!isOfDevice[entry]) continue
+      const { catalog, fact, podFact } = ruleOf[entry]!
+      if (!meets(catalog, labelsAt(layout, column))) continue
+      const labels = spell(catalog, labelsAt(layout, column))
+      if (!identities.has(labels)) identities.set(labels, identifyRow(labels, catalog.devices!))
+      const identity = identities.get(labels)
+      if (identity === undefined) continue
+      let found = rows.get(catalog)
+      if (found === undefined) rows.set(catalog, (found = new DeviceRows(catalog.devices!)))
+      found.add(labels, identity, podFact === undefined ? undefined : fact.name)
+    }
+    hadDevices = true
+    show([...rows.values()].flatMap(one => one.seen(source)))
+    return merged([...rows.values()].map(one => one.view()))
+  }
+
+  return {
+    context(layout) {
+      const ruleOf = layout.metrics.map(({ name }) => rules.byName.get(name))
+      lookAtSpellings(layout, ruleOf)
+      const scales = scalesOf(layout, ruleOf)
+      const devices = lookAtDevices(layout, ruleOf)
+      const shown = [...states.values()].map(state => state.shown.join(' '))
+      const now = JSON.stringify([shown, [...scales].map(([name, choice]) => [name, choice]), viewKey(devices)])
+      if (context === undefined || now !== signature) {
+        signature = now
+        context = {
+          spell,
+          scaleOf: (rule, { name }) => {
+            const choice = scales.get(name) ?? -1
+            return choice < 0 ? rule.scale : rule.choices[choice]!.scale
+          },
+          devices,
+        }
+      }
+      return context
+    },
+  }
+}
+
+/** Whether a series is of the source that the catalog is about. */
+export function meets({ requires }: InputCatalog, labels: Labels): boolean {
+  return requires.every(name => labels.names.includes(name))
+}
+
+/** For metrics that may be in one of several units, which of the choices holds; -1 for none. */
+function scalesOf({ metrics }: Layout, ruleOf: readonly (InputRule | undefined)[]): Map<string, number> {
+  const chosen = new Map<string, number>()
+  const names = new Set(metrics.map(({ name }) => name))
+  metrics.forEach(({ name, help }, i) => {
+    const choices = ruleOf[i]?.choices ?? []
+    if (choices.length === 0) return
+    const text = help.toLowerCase()
+    const choice = choices.findIndex(
+      one =>
+        (one.help.length === 0 || one.help.some(part => text.includes(part))) &&
+        (one.with.length === 0 || one.with.some(sibling => names.has(sibling))),
+    )
+    chosen.set(name, choice)
+  })
+  return chosen
+}
+
+function* newColumns(layout: Layout, previousId: number | undefined): Generator<number> {
+  const { keptFrom } = layout
+  const runs = keptFrom !== undefined && keptFrom.id === previousId ? keptFrom.runs : new Uint32Array(0)
+  let run = 0
+  for (let column = 0; column < columnCount(layout); column++) {
+    if (column === runs[run]) {
+      column += runs[run + 2]! - 1
+      run += 3
+    } else yield column
+  }
+}
+
+function merged(views: readonly DeviceView[]): DeviceView {
+  if (views.length === 1) return views[0]!
+  return {
+    strip: new Map(views.flatMap(({ strip }) => [...strip])),
+    stripOfBoard: new Map(views.flatMap(({ stripOfBoard }) => [...stripOfBoard])),
+    ownReadings: new Set(views.flatMap(({ ownReadings }) => [...ownReadings])),
+  }
+}
+
+function viewKey({ strip, stripOfBoard, ownReadings }: DeviceView): unknown {
+  const plain = (sets: ReadonlyMap<string, ReadonlySet<string>>) =>
+    [...sets].map(([key, names]) => [key, [...names].sort()])
+  return [plain(strip), plain(stripOfBoard), [...ownReadings].sort()]
+}

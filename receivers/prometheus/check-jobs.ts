@@ -26,7 +26,7 @@ function checkJob(job: JobConfig, global: GlobalConfig | undefined): Problem[] {
     ...checkHttpClient(job),
     ...below(['relabel_configs'], checkRelabelRules(job.relabel_configs)),
     ...below(['metric_relabel_configs'], checkRelabelRules(job.metric_relabel_configs)),
-    ...job.static_configs.flatMap(({ targets }, i) => below(['static_configs', i, 'targets'], checkAddresses(targets))),
+    ...checkAddresses(job),
     ...job.file_sd_configs.flatMap((config, i) =>
       below(['file_sd_configs', i], [...checkFileSd(config), ...checkRefresh(config)]),
     ),
@@ -39,10 +39,14 @@ function checkJob(job: JobConfig, global: GlobalConfig | undefined): Problem[] {
   ]
 }
 
-function checkAddresses(targets: readonly string[]): Problem[] {
-  return targets.flatMap((target, index) => {
-    if (!target.includes('/')) return []
-    const message = `"${target}" is no host:port; the path is said by \`metrics_path\`, the scheme by \`scheme\``
-    return [{ path: [index], message }]
-  })
+/** Rules may make a parameter of a URL, as for a blackbox exporter. Without any it is a mistake. */
+function checkAddresses({ static_configs, relabel_configs }: JobConfig): Problem[] {
+  if (relabel_configs.length > 0) return []
+  return static_configs.flatMap(({ targets }, i) =>
+    targets.flatMap((target, index) => {
+      if (!target.includes('/')) return []
+      const message = `"${target}" is no host:port; the path is said by \`metrics_path\`, the scheme by \`scheme\``
+      return [{ path: ['static_configs', i, 'targets', index], message }]
+    }),
+  )
 }

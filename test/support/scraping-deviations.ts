@@ -26,6 +26,8 @@ export const REASONS = {
     'Series with timestamps of their own end as all others do (design, section 2: staleness is a change of layout).',
   'any failure ends series':
     'A scrape that fails, whatever the reason, ends the series of its target (design, section 2); a limit is such a reason.',
+  'series without a name':
+    'A series whose name rules take away is dropped, the others count (design, section 5: one bad line never costs a scrape).',
 } as const
 
 export type Deviation = { readonly suite: string; readonly name: RegExp; readonly reason: keyof typeof REASONS }
@@ -43,4 +45,13 @@ export const DEVIATIONS: readonly Deviation[] = [
   { suite: 'scrape-semantics', name: /^explicit timestamps: no stale marker/, reason: 'own timestamps' },
   { suite: 'scrape-semantics', name: /^sample limit exceeded/, reason: 'any failure ends series' },
   { suite: 'scrape-semantics', name: /^duplicate label names: whole scrape discarded/, reason: 'bad lines' },
+  { suite: 'scrape-semantics', name: /^relabelling removes __name__/, reason: 'series without a name' },
 ]
+
+/** Kinds of cases in scrape-semantics that are about something else than scraping. */
+export const OTHER_SUBJECTS: Readonly<Record<string, string>> = {
+  'remote-write-client': 'What a sender of remote write does with an answer: for the exporter.',
+  'retry-after': 'How long a sender of remote write waits: for the exporter.',
+  'nan-bits':
+    'No NaN with a meaning travels here (design, section 2); the bits of a staleness marker are for the remote-write exporter.',
+}

@@ -1,6 +1,7 @@
 /** All processors there are. */
 import type { ProcessorDefinition } from '../pipeline/component.ts'
+import { joinWorkload } from './join-workload.ts'
 import { normalize } from './normalize.ts'
 import { relabel } from './relabel.ts'
 
-export const processors: readonly ProcessorDefinition[] = [normalize, relabel]
+export const processors: readonly ProcessorDefinition[] = [normalize, joinWorkload, relabel]

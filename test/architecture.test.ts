@@ -64,17 +64,21 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
   ['pipeline/extensions.ts', ['pipeline/component.ts', 'pipeline/server/', 'pipeline/simulator/']],
   ['pipeline/main.ts', ['pipeline/', 'receivers/registry.ts', 'processors/registry.ts', 'exporters/registry.ts']],
   ['pipeline/commands/', ['pipeline/']],
-  // It reads catalogs when a config is checked, and writes what it sees of the cluster.
-  [
-    'processors/normalize',
-    [
-      'pipeline/component.ts',
-      'pipeline/series-processor.ts',
-      'pipeline/model/',
-      'pipeline/catalog/',
-      'pipeline/cluster/',
-    ],
-  ],
+  // They read catalogs when a config is checked; what one of them sees of the cluster the other reads.
+  ...['processors/normalize', 'processors/join-workload'].map(
+    part =>
+      [
+        part,
+        [
+          'pipeline/component.ts',
+          'pipeline/series-processor.ts',
+          'pipeline/model/',
+          'pipeline/catalog/',
+          'pipeline/cluster/',
+          'pipeline/config/fields.ts',
+        ],
+      ] as const,
+  ),
   ...['receivers/', 'processors/', 'exporters/'].map(
     folder =>
       [

@@ -13,12 +13,17 @@ import { factFrom, factsSchema, type Fact, type FactsFile } from './fact-schema.
 import type { InputCatalog } from './input-catalog.ts'
 import { inputSchema, type InputFile } from './input-schema.ts'
 import { checkRange, checkUnit, resolveInput } from './resolve-input.ts'
+import { workloadsMistakes, workloadsSchema, type WorkloadsCatalog } from './workloads-schema.ts'
 
 /** The facts that need no definition in a catalog. */
 export type FactsCatalog = { readonly kind: 'facts'; readonly facts: ReadonlyMap<string, Fact> }
-export type Catalog = InputCatalog | FactsCatalog
+export type Catalog = InputCatalog | FactsCatalog | WorkloadsCatalog
 
-const SCHEMAS: Readonly<Record<string, Schema>> = { input: inputSchema, facts: factsSchema }
+const SCHEMAS: Readonly<Record<string, Schema>> = {
+  input: inputSchema,
+  facts: factsSchema,
+  workloads: workloadsSchema,
+}
 
 /** Without a catalog there is at least one problem. `vocabulary` is asked for when it is needed. */
 export function readCatalog(
@@ -59,6 +64,11 @@ function checked(
   findings.push(...found)
   if (!isGood) return undefined
   if (kind === 'facts') return factsCatalog(value as FactsFile, entry, findings)
+  if (kind === 'workloads') {
+    const mistakes = workloadsMistakes(value as WorkloadsCatalog)
+    findings.push(...mistakes.map(({ path, message }) => ({ place: placeOfValue(entry, path), message })))
+    return value as WorkloadsCatalog
+  }
   const { catalog, findings: more } = resolveInput(value as InputFile, entry, vocabulary())
   findings.push(...more)
   return catalog

@@ -11,6 +11,7 @@ import { packageFile } from '../package-files.ts'
 import { readCatalog, type Catalog } from './catalog-file.ts'
 import type { Fact } from './fact-schema.ts'
 import type { InputCatalog } from './input-catalog.ts'
+import type { WorkloadsCatalog } from './workloads-schema.ts'
 
 type Read = { readonly version: string; readonly catalog: Catalog }
 
@@ -49,17 +50,30 @@ export function loadInputCatalog(catalogs: Catalogs, nameOrPath: string): InputC
   return catalog
 }
 
+/** A catalog that says what pods belong to. Throws likewise. */
+export function loadWorkloadsCatalog(catalogs: Catalogs, nameOrPath: string): WorkloadsCatalog {
+  const catalog = catalogs.load(nameOrPath) as Catalog
+  if (catalog.kind !== 'workloads')
+    throw new Error(`catalog "${nameOrPath}" is no catalog of workloads but one of ${catalog.kind}`)
+  return catalog
+}
+
 /** What is wrong with catalogs that a config names, each mistake with its own file, line and column. */
 export function inputCatalogProblems(names: readonly string[]): { index: number; message: string }[] {
-  const catalogs = createCatalogs(packageFile('configs', 'catalogs'))
-  return names.flatMap((name, index) => {
-    try {
-      loadInputCatalog(catalogs, name)
-      return []
-    } catch (error) {
-      return messagesOf(error as Error).map(message => ({ index, message }))
-    }
-  })
+  return names.flatMap((name, index) => mistakesOf(name, loadInputCatalog).map(message => ({ index, message })))
+}
+
+export function workloadsCatalogProblems(name: string): string[] {
+  return mistakesOf(name, loadWorkloadsCatalog)
+}
+
+function mistakesOf(name: string, load: (catalogs: Catalogs, name: string) => unknown): string[] {
+  try {
+    load(createCatalogs(packageFile('configs', 'catalogs')), name)
+    return []
+  } catch (error) {
+    return messagesOf(error as Error)
+  }
 }
 
 function messagesOf(error: Error): string[] {

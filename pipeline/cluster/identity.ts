@@ -2,7 +2,7 @@
 import type { Around, LookUp } from './look-up.ts'
 import { parseLookUp } from './look-up.ts'
 import type { KubernetesMetadata } from './objects.ts'
-import type { OwnerChain } from './owner-chain.ts'
+import type { OwnerChain, OwnerStep } from './owner-chain.ts'
 
 /** Labels that `join_workload` adds and roll-ups group by. */
 export const IDENTITY_LABELS = [
@@ -45,14 +45,20 @@ export function identify({ pod, namespace, node, chain }: Surroundings, rules: I
   const around: Around = { pod, namespace, node, owner: chain.workload?.object }
   const identity: Partial<Record<IdentityLabel, Decided>> = {}
   for (const label of IDENTITY_LABELS) {
-    const decided = firstFound(rules.lookUps[label] ?? [], around) ?? byOwner(label, pod, chain, rules, identity)
-    if (decided !== undefined) identity[label] = decided
+    const found = firstFound(rules.lookUps[label] ?? [], around, chain.end === 'waiting')
+    const decided = found === undefined ? byOwner(label, pod, chain, rules, identity) : found
+    if (decided !== undefined && decided !== 'waiting') identity[label] = decided
   }
   return identity
 }
 
-function firstFound(lookUps: readonly LookUp[], around: Around): Decided | undefined {
-  for (const { text, find } of lookUps) {
+/**
+ * While the owner is not known yet, what comes after a look-up at it is not decided either: a label that is there for a moment and
+ * then another is worse than none.
+ */
+function firstFound(lookUps: readonly LookUp[], around: Around, isWaiting: boolean): Decided | 'waiting' | undefined {
+  for (const { text, object, find } of lookUps) {
+    if (isWaiting && object === 'owner') return 'waiting'
     const value = find(around)
     if (value !== undefined) return { value, because: text }
   }
@@ -67,8 +73,10 @@ function byOwner(
   rules: IdentityRules,
   known: Identity,
 ): Decided | undefined {
-  const { group, kind, name, uid } = workload?.reference ?? pod
-  const because = workload === undefined ? 'the pod itself' : `the owner chain, which ends at: ${end}`
+  if (end === 'waiting') return label === 'workload_type' ? typeOfMark(known, rules) : undefined
+  const { kind, name, uid } = workload?.reference ?? pod
+  const group = (workload?.object ?? workload?.reference ?? pod).group
+  const because = workload === undefined ? 'the pod itself' : becauseOf(workload, end)
   switch (label) {
     case 'workload_id':
       return { value: uid === '' ? `${pod.namespace}/${kind}/${name}` : uid, because }
@@ -81,6 +89,16 @@ function byOwner(
     default:
       return undefined
   }
+}
+
+function becauseOf({ how }: OwnerStep, end: OwnerChain['end']): string {
+  if (how === 'label') return 'a label of the pod, above an owner that cannot be read'
+  if (how === 'guess') return 'a guess from the name of an owner that cannot be read'
+  return `the owner chain, which ends at: ${end}`
+}
+
+function typeOfMark({ workload_kind: kind }: Identity, rules: IdentityRules): Decided | undefined {
+  return kind && typeByKind(kind.value, '', undefined, rules)
 }
 
 /** A kind that a mark gives has no group. */

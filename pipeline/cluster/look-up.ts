@@ -18,6 +18,7 @@ export type Around = {
 export type LookUp = {
   /** As the config has it. */
   readonly text: string
+  readonly object: keyof Around
   /** Undefined where nothing, or an empty text, is written there. */
   find(around: Around): string | undefined
 }
@@ -33,10 +34,11 @@ export function parseLookUp(text: string): LookUp {
   }
   const object = found[1] as (typeof OBJECTS)[number]
   const [, , isName, kind, key = ''] = found
-  if (isName !== undefined) return { text, find: around => nameOf(around, object) }
+  if (isName !== undefined) return { text, object, find: around => nameOf(around, object) }
   const spellings = [key, metricSpelling(key)]
   return {
     text,
+    object,
     find(around) {
       const labels = kind === 'label' ? around[object]?.labels : around[object]?.annotations
       return labels && firstOf(labels, spellings)

@@ -23,7 +23,7 @@ export type KindTest = (kind: { readonly group: string | undefined; readonly kin
 /** One object on the way up, and why the walk went there. */
 export type OwnerStep = {
   readonly reference: OwnerReference
-  readonly how: 'controller' | 'first owner'
+  readonly how: 'controller' | 'first owner' | 'label' | 'guess'
   /** The object itself, where it could be read. */
   readonly object: KubernetesMetadata | undefined
 }
@@ -39,7 +39,7 @@ export type OwnerChain = {
 
 export function followOwners(pod: KubernetesMetadata, find: FindOwner, rules: OwnerRules): OwnerChain {
   const steps: OwnerStep[] = []
-  const seen = new Set([pod.uid])
+  const seen = new Set([idOf(pod)])
   let object = pod
   for (;;) {
     const next = ownerOf(object)
@@ -47,9 +47,9 @@ export function followOwners(pod: KubernetesMetadata, find: FindOwner, rules: Ow
     const { reference } = next
     // A static pod is owned by its node, which is no workload.
     if (reference.kind === 'Node' && (reference.group ?? '') === '') return finish(steps, 'node', rules)
-    if (seen.has(reference.uid)) return finish(steps, 'cycle', rules)
+    if (seen.has(idOf(reference))) return finish(steps, 'cycle', rules)
     if (steps.length >= rules.maxDepth) return finish(steps, 'depth', rules)
-    if (reference.uid !== '') seen.add(reference.uid)
+    seen.add(idOf(reference))
     const found = find(reference, pod.namespace)
     const isReadable =
       typeof found === 'object' && (reference.uid === '' || found.uid === '' || found.uid === reference.uid)
@@ -61,6 +61,11 @@ export function followOwners(pod: KubernetesMetadata, find: FindOwner, rules: Ow
   }
 }
 
+/** All objects of a chain are in one namespace, or in none. */
+function idOf({ uid, kind, name }: Pick<OwnerReference, 'uid' | 'kind' | 'name'>): string {
+  return uid === '' ? `${kind}/${name}` : uid
+}
+
 /** The controller is preferred; without one the first owner is as good as any. */
 function ownerOf({ owners }: KubernetesMetadata): Pick<OwnerStep, 'reference' | 'how'> | undefined {
   const controller = owners.find(owner => owner.controller)
@@ -68,10 +73,7 @@ function ownerOf({ owners }: KubernetesMetadata): Pick<OwnerStep, 'reference' | 
   return owners[0] === undefined ? undefined : { reference: owners[0], how: 'first owner' }
 }
 
-/**
- * The workload is the topmost step that is no wrapper and no pod: a pod that owns others (the leader of a LeaderWorkerSet, the
- * driver of a Spark application) is on the way, but only where nothing is above it the workload.
- */
+/** The workload is the topmost step that is no wrapper; where all are, the topmost. */
 function finish(steps: readonly OwnerStep[], end: OwnerChain['end'], rules: OwnerRules): OwnerChain {
   const workload = steps.findLast(({ reference }) => !rules.wraps(reference)) ?? steps.at(-1)
   return { steps, workload, end }

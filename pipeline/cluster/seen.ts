@@ -7,6 +7,7 @@
 import type { Cluster } from '../component.ts'
 import type { Batch, Source } from '../model/batch.ts'
 import { ObjectLearner, type ObjectRuleOf } from './object-learner.ts'
+import { indexedByName } from './seen-names.ts'
 import type { SeenObject } from './seen-object.ts'
 import { Views } from './views.ts'
 
@@ -69,7 +70,7 @@ export function seenOf(cluster: Cluster): Seen {
 
 function createSeen(cluster: Cluster): Seen {
   const devices = new Views<SeenDevice>(cluster.table(SEEN_DEVICES), isSameDevice)
-  const objects = new Views<SeenObject>(cluster.table(SEEN_OBJECTS), isSameObject)
+  const objects = new Views<SeenObject>(indexedByName(cluster, cluster.table(SEEN_OBJECTS)), isSameObject)
   const learner = new ObjectLearner({
     put: (source, key, object) => objects.put(source, key, object),
     drop: (source, key) => objects.drop(source, key),

@@ -145,6 +145,36 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     [...processor, 'metric'],
     'Points with a value that cannot be, and were left out, by what they would have become; their series go on.',
   ),
+  counter(
+    'gpucol_processor_resolved_metric_points',
+    '{point}',
+    processor,
+    'Points of pods that were joined to their workload.',
+  ),
+  counter(
+    'gpucol_processor_late_metric_points',
+    '{point}',
+    processor,
+    'Points that were joined to the workload of a pod that is gone.',
+  ),
+  counter(
+    'gpucol_processor_unresolved_metric_points',
+    '{point}',
+    [...processor, 'reason'],
+    'Points of pods that were not joined, or not with all: nobody knows the pod, its name is that of one with another uid, an owner has not been read yet, or the series names no namespace.',
+  ),
+  counter(
+    'gpucol_processor_ambiguous_metric_points',
+    '{point}',
+    [...processor, 'reason'],
+    'Points of pods that were not joined because several pods have the name and nothing tells which is meant.',
+  ),
+  counter(
+    'gpucol_processor_held_back_metric_points',
+    '{point}',
+    processor,
+    'Points of pods that were not handed on because the model of the cluster was not complete yet.',
+  ),
 
   counter('gpucol_exporter_sent_metric_points', '{point}', exporter, 'Points that were delivered, or can be scraped.'),
   counter(

@@ -1,0 +1,81 @@
+/** The pod that a series speaks of, whoever told about it. The Kubernetes API counts before kube-state-metrics. */
+import type { Cluster } from '../component.ts'
+import type { Look } from '../model/label-processor.ts'
+import type { Tracked } from '../model/tracked.ts'
+import type { Pod } from './objects.ts'
+import { podFromSeen } from './seen-metadata.ts'
+import { nameKey, SEEN_NAMES } from './seen-names.ts'
+import { objectKey, type SeenObject } from './seen-object.ts'
+import { SEEN_OBJECTS } from './seen.ts'
+import { podNameKey, type ClusterTables } from './tables.ts'
+
+/** What arrives as series about objects. */
+export type SeenTables = { readonly objects: Tracked<SeenObject>; readonly names: Tracked<readonly string[]> }
+
+export function seenTables(cluster: Cluster): SeenTables {
+  return { objects: cluster.table(SEEN_OBJECTS), names: cluster.table(SEEN_NAMES) }
+}
+
+export type FoundPod = {
+  readonly pod: Pod
+  readonly from: 'the Kubernetes API' | 'kube-state-metrics'
+  /** Gone: it labels samples that come late, and counts nowhere. */
+  readonly isGone: boolean
+}
+/** Why there is no pod: nobody knows it; its name is known, but of another one; of several nothing tells which. */
+export type NoPod = 'unknown_pod' | 'other_uid' | 'several_pods'
+
+/** `look` reads, and takes note of, everything that the answer hangs on. */
+export type PodReader = { readonly look: Look; readonly tables: ClusterTables; readonly seen: SeenTables }
+
+/**
+ * A uid decides alone. Without one it is the pod that has the name now, or had it last. `uid` is '' where the series has none.
+ */
+export function podOf(reader: PodReader, namespace: string, name: string, uid: string): FoundPod | NoPod {
+  return uid === '' ? byName(reader, namespace, name) : byUid(reader, namespace, name, uid)
+}
+
+function byUid(reader: PodReader, namespace: string, name: string, uid: string): FoundPod | NoPod {
+  const { look, tables, seen } = reader
+  const found = inTables(reader, uid) ?? inSeen(reader, objectKey('Pod', namespace, name, uid))
+  if (found !== undefined) return found
+  // kube-state-metrics before 2.1 tells no uid: then the name is all there is.
+  const nameless = inSeen(reader, objectKey('Pod', namespace, name, undefined))
+  if (nameless !== undefined) return { ...nameless, pod: { ...nameless.pod, uid } }
+  const isNamed =
+    look(tables.podNames.entry(podNameKey(namespace, name))) !== undefined ||
+    look(seen.names.entry(nameKey('Pod', namespace, name))) !== undefined
+  return isNamed ? 'other_uid' : 'unknown_pod'
+}
+
+function byName(reader: PodReader, namespace: string, name: string): FoundPod | NoPod {
+  const { look, tables, seen } = reader
+  const uid = look(tables.podNames.entry(podNameKey(namespace, name)))
+  const found = uid === undefined ? undefined : inTables(reader, uid)
+  if (found !== undefined) return found
+  const keys = look(seen.names.entry(nameKey('Pod', namespace, name))) ?? []
+  const pods = keys.map(key => inSeen(reader, key)).filter(one => one !== undefined)
+  if (pods.length === 0) return 'unknown_pod'
+  return newest(pods) ?? 'several_pods'
+}
+
+/** Of pods that follow each other under one name the last counts, if it is known which that is. */
+function newest(pods: readonly FoundPod[]): FoundPod | undefined {
+  if (pods.length === 1) return pods[0]
+  const createdMs = pods.map(({ pod }) => pod.createdMs ?? NaN)
+  const last = Math.max(...createdMs)
+  const candidates = pods.filter((_, i) => createdMs[i] === last)
+  return candidates.length === 1 ? candidates[0] : undefined
+}
+
+function inTables({ look, tables }: PodReader, uid: string): FoundPod | undefined {
+  const pod = look(tables.pods.entry(uid))
+  if (pod !== undefined) return { pod, from: 'the Kubernetes API', isGone: false }
+  const gone = look(tables.gonePods.entry(uid))
+  return gone && { pod: gone, from: 'the Kubernetes API', isGone: true }
+}
+
+function inSeen({ look, seen }: PodReader, key: string): FoundPod | undefined {
+  const object = look(seen.objects.entry(key))
+  return object && { pod: podFromSeen(object), from: 'kube-state-metrics', isGone: false }
+}

@@ -1,0 +1,61 @@
+/** Counts the points of each batch by how the join of their label sets went. Adds up per label set, and once as long as nothing changes. */
+import type { Counters } from '../../pipeline/component.ts'
+import type { Labels } from '../../pipeline/model/labels.ts'
+import type { Layout } from '../../pipeline/model/layout.ts'
+import type { Outcome } from './join-labels.ts'
+
+export type OutcomeCounts = {
+  /** How it went with a label set, from now on. */
+  note(labels: Labels, outcome: Outcome | 'held'): void
+  count(layout: Layout): void
+}
+
+type Totals = { version: number; readonly byOutcome: Map<Outcome | 'held', number>; readonly columns: Uint32Array }
+
+export function createOutcomeCounts(counters: Counters): OutcomeCounts {
+  const outcomes = new WeakMap<Labels, Outcome | 'held'>()
+  const totals = new WeakMap<Layout, Totals>()
+  let version = 0
+
+  function totalsOf(layout: Layout): Totals {
+    let known = totals.get(layout)
+    if (known === undefined) {
+      totals.set(layout, (known = { version: -1, byOutcome: new Map(), columns: columnsByLabels(layout) }))
+    }
+    if (known.version === version) return known
+    known.version = version
+    known.byOutcome.clear()
+    for (const [i, labels] of layout.labels.entries()) {
+      const outcome = outcomes.get(labels)
+      if (outcome === undefined) continue
+      known.byOutcome.set(outcome, (known.byOutcome.get(outcome) ?? 0) + known.columns[i]!)
+    }
+    return known
+  }
+
+  return {
+    note(labels, outcome) {
+      if (outcomes.get(labels) === outcome) return
+      outcomes.set(labels, outcome)
+      version++
+    },
+    count(layout) {
+      for (const [outcome, points] of totalsOf(layout).byOutcome) countOne(counters, outcome, points)
+    },
+  }
+}
+
+function columnsByLabels({ labels, labelsOf }: Layout): Uint32Array {
+  const columns = new Uint32Array(labels.length)
+  for (const entry of labelsOf) columns[entry]!++
+  return columns
+}
+
+function countOne(counters: Counters, outcome: Outcome | 'held', points: number): void {
+  if (outcome === 'held') counters.add('gpucol_processor_held_back_metric_points', points)
+  else if (outcome === 'resolved') counters.add('gpucol_processor_resolved_metric_points', points)
+  else if (outcome === 'gone_pod') counters.add('gpucol_processor_late_metric_points', points)
+  else if (outcome === 'several_pods') {
+    counters.add('gpucol_processor_ambiguous_metric_points', points, { reason: outcome })
+  } else counters.add('gpucol_processor_unresolved_metric_points', points, { reason: outcome })
+}

@@ -13,7 +13,7 @@ export type IntakeOptions = {
 }
 
 export type Intake = {
-  /** Throws an Error that says which limit the samples are above. `added` is how many series are new before relabelling. */
+  /** `added` is how many series are new before relabelling. */
   take(batch: Batch, added: number): Taken
   forget(): void
 }
@@ -26,26 +26,45 @@ export type Taken = {
   readonly added: number
   /** Samples whose series relabelling made equal to that of another. */
   readonly duplicates: number
+  /** Which limit the samples are above: then the scrape has failed. */
+  readonly problem?: string
 }
 
 /** Before rules have dropped anything, there may be more series than `sample_limit` allows, but not without end. */
 const SERIES_BEFORE_RULES = 2_000_000
+/** So many are read to find out how many there are, also if the limit is lower. */
+const SERIES_TO_COUNT = 100_000
 
 /** The most series that are worth reading; 0 is no limit. */
-export function readingLimit({ limits, planner }: IntakeOptions): number {
-  if (planner === undefined || limits.samples === 0) return limits.samples
-  return Math.max(limits.samples, SERIES_BEFORE_RULES)
+export function readingLimit({ limits: { samples }, planner }: IntakeOptions): number {
+  if (samples === 0) return 0
+  return Math.max(samples, planner === undefined ? SERIES_TO_COUNT : SERIES_BEFORE_RULES)
 }
 
 export function createIntake(source: Source, { limits, planner }: IntakeOptions): Intake {
   let last: Layout = EMPTY_LAYOUT
 
+  /** What is wrong with series that the last batch did not have. */
+  function check(layout: Layout, isRelabelled: boolean): string | undefined {
+    if (layout === last) return undefined
+    try {
+      checkLayout(layout, limits)
+      // Otherwise they were looked at when they were read.
+      if (isRelabelled) for (const labels of layout.labels) checkLabels(labels, limits)
+      return undefined
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
   if (planner === undefined) {
     return {
       take(batch, added) {
-        if (batch.layout !== last) checkLayout(batch.layout, limits)
+        const problem = check(batch.layout, false)
+        const taken = { batch, kept: pointCount(batch), added, duplicates: 0 }
+        if (problem !== undefined) return { ...taken, problem }
         last = batch.layout
-        return { batch, kept: pointCount(batch), added, duplicates: 0 }
+        return taken
       },
       forget() {},
     }
@@ -55,14 +74,13 @@ export function createIntake(source: Source, { limits, planner }: IntakeOptions)
       const plan = planner.planFor(source, incoming.layout)
       const { batch } = runPlan(plan, incoming)
       const { layout } = batch
-      let added = 0
-      if (layout !== last) {
-        checkLayout(layout, limits)
-        for (const labels of layout.labels) checkLabels(labels, limits)
-        added = addedSince(last, layout)
-        last = layout
-      }
-      return { batch, kept: pointCount(batch), added, duplicates: plan.folds?.inputs.length ?? 0 }
+      const problem = check(layout, true)
+      const kept = pointCount(batch)
+      const duplicates = plan.folds?.inputs.length ?? 0
+      if (problem !== undefined) return { batch, kept, added: 0, duplicates, problem }
+      const added = layout === last ? 0 : addedSince(last, layout)
+      last = layout
+      return { batch, kept, added, duplicates }
     },
     forget: () => planner.forget(source),
   }

@@ -105,20 +105,21 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
       scraped = true
       const durationSeconds = Math.max(0, clock.monotonic() - startMs) / 1000
       const { taken, problem: error } = judge(answer, timeMs)
+      const isUp = error === undefined && taken !== undefined
       // What was above a limit was still there, and its number helps to find out why.
       const samples = answer.exposition?.samples ?? 0
       lastScrape = { timeMs, durationSeconds, samples, ...(error !== undefined && { error }) }
-      counters.add('gpucol_receiver_scrapes', 1, { outcome: taken === undefined ? 'failed' : 'ok' })
+      counters.add('gpucol_receiver_scrapes', 1, { outcome: isUp ? 'ok' : 'failed' })
       counters.record('gpucol_receiver_scrape_duration_seconds', durationSeconds)
-      log.state(name, taken === undefined ? 'failing' : 'ok', error)
-      give(taken === undefined ? endBatch(source, timeMs, 'failed') : taken.batch)
+      log.state(name, isUp ? 'ok' : 'failing', error)
+      give(isUp ? taken.batch : endBatch(source, timeMs, 'failed'))
       give(
         report(timeMs, {
-          up: taken !== undefined,
+          up: isUp,
           durationSeconds,
           samples,
           kept: taken?.kept ?? 0,
-          added: taken?.added ?? 0,
+          added: isUp ? taken.added : 0,
           bodyBytes: answer.bodyBytes,
           timeoutSeconds: options.timeoutMs / 1000,
         }),
@@ -138,14 +139,11 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
     if (samples === 0 && hadSamples && options.emptyIsFailure) {
       return { problem: 'the body has no samples, though the last one had' }
     }
-    try {
-      const taken = intake.take(batchOf(exposition, timeMs), added)
-      if (taken.duplicates > 0) counters.add('gpucol_receiver_duplicate_samples', taken.duplicates)
-      hadSamples = samples > 0
-      return { taken }
-    } catch (error) {
-      return { problem: (error as Error).message }
-    }
+    const taken = intake.take(batchOf(exposition, timeMs), added)
+    if (taken.problem !== undefined) return { taken, problem: taken.problem }
+    if (taken.duplicates > 0) counters.add('gpucol_receiver_duplicate_samples', taken.duplicates)
+    hadSamples = samples > 0
+    return { taken }
   }
 
   function batchOf({ layout, values, times, starts }: Exposition, timeMs: number): Batch {

@@ -54,7 +54,14 @@ const TARGETS: Record<string, { answer: (socket: Socket) => void; problem: RegEx
       const lines = Array.from({ length: 20_000 }, (_, i) => `a{i="${i}"} 1\n`)
       socket.end(`${HEAD}\r\n${lines.join('')}`)
     },
-    problem: /more than 10000 series/,
+    problem: /20000 samples, sample_limit is 10000/,
+  },
+  'sends very many series': {
+    answer: socket => {
+      const lines = Array.from({ length: 150_000 }, (_, i) => `a{i="${i}"} 1\n`)
+      socket.end(`${HEAD}\r\n${lines.join('')}`)
+    },
+    problem: /more than 100000 series/,
   },
   'is no HTTP server': { answer: socket => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), problem: /./ },
   'has bad lines among good ones': {

@@ -194,7 +194,7 @@ describe('scraping over HTTP', () => {
   const limits: [changes: Partial<ScrapeConfig>, error: RegExp][] = [
     [{ body_size_limit: '1KiB' }, /the body is larger than body_size_limit, 1024 bytes/],
     [{ body_size_limit: '1KiB', enable_compression: true }, /the body is larger than body_size_limit, 1024 bytes/],
-    [{ sample_limit: 10 }, /there are more than 10 series/],
+    [{ sample_limit: 10 }, /there are 20 samples, sample_limit is 10/],
     [{ label_limit: 3 }, /a series has 4 labels, label_limit is 3/],
     [{ label_name_length_limit: 7 }, /"instance" is longer than label_name_length_limit, 7/],
     [{ label_value_length_limit: 20 }, /"x{50}\.\.\." is longer than label_value_length_limit, 20/],

@@ -78,7 +78,7 @@ describe('scraping a target', () => {
       {},
       /encoded as "br"/,
     ],
-    ['too many samples', { body: 'a 1\nb 1\nc 1\n', contentType: TEXT }, { sample_limit: 2 }, /more than 2 series/],
+    ['too many samples', { body: 'a 1\nb 1\nc 1\n', contentType: TEXT }, { sample_limit: 2 }, /3 samples, sample_limit is 2/],
     [
       'too many labels',
       { body: 'a{x="1",y="2"} 1\n', contentType: TEXT },

@@ -17,7 +17,7 @@ export type Verdict = {
   readonly streaming?: 'never' | 'not now'
   /** The server was not there, and may come back with another past. */
   readonly away?: boolean
-  /** What concerns this kind alone; that the API is away is said elsewhere. */
+  /** What there is to say of this kind; that there is no API, or none that knows us, is said elsewhere. */
   readonly complaint?: string
 }
 
@@ -65,7 +65,10 @@ export function createRecovery(random: Random): Recovery {
       return { reason: 'error', delayMs: 0, streaming: 'never' }
     }
     const delayMs = Math.max(backOff.next(), Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS))
-    if (status >= 500 || PASSING.includes(status)) return { reason: 'error', delayMs, away: true }
+    if (status >= 500 || PASSING.includes(status)) {
+      const isWorthAWord = status !== 401 && backOff.count >= FAILURES_TO_MENTION
+      return { reason: 'error', delayMs, away: true, ...(isWorthAWord && { complaint: message }) }
+    }
     return { reason: 'error', delayMs, relist: true, complaint: message }
   }
 

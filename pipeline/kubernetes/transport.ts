@@ -67,9 +67,9 @@ export function createTransport({ credentials, network, clock, log, counters }: 
     }
   }
 
-  /** Says whether the API is well, judged by how a request ended. */
+  /** An answer may concern one kind only, whose server is away or starts. Silence, and not to be known, concern all. */
   function judge(error: Error, opened: boolean): void {
-    const isAway = error instanceof ApiError ? isRefusalOfAll(error.status) : !opened
+    const isAway = error instanceof ApiError ? error.status === 401 : !opened
     if (isAway) log.state(SUBJECT, 'failing', error.message)
   }
 
@@ -122,7 +122,7 @@ export function createTransport({ credentials, network, clock, log, counters }: 
             headers = itsHeaders
             heardMs = clock.monotonic()
             counters.add('gpucol_receiver_kubernetes_requests', 1, { status: String(status) })
-            if (!isRefusalOfAll(status)) log.state(SUBJECT, 'ok')
+            if (status !== 401 && status < 500) log.state(SUBJECT, 'ok')
             onHead()
             if (isSuccess(status)) handler.opened?.()
           },
@@ -170,9 +170,4 @@ export function createTransport({ credentials, network, clock, log, counters }: 
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
-}
-
-/** Whether a status says that nobody gets anything now, or that we do not. */
-function isRefusalOfAll(status: number): boolean {
-  return status === 401 || status === 429 || status >= 500
 }

@@ -177,8 +177,8 @@ for (const streamingLists of [false, true]) {
         assert.deepEqual(
           host.logged.map(line => line.replace(/ \(.*/, '')),
           [
-            `failing the Kubernetes API: the Kubernetes API answered ${errorStatus}: the server is currently unable to handle the request`,
-            'ok the Kubernetes API',
+            `failing pods: the Kubernetes API answered ${errorStatus}: the server is currently unable to handle the request`,
+            'ok pods',
           ],
         )
         watch.stop()

@@ -174,7 +174,7 @@ async function ourTargets(api: string): Promise<Found> {
 
 function sorted({ active, dropped }: Found): Found {
   const byText = (a: object, b: object): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
-  const ordered = (labels: Labels): Labels => Object.fromEntries(Object.entries(labels).sort())
+  const ordered = (labels: Labels): Labels => Object.fromEntries(pairsOf(labels))
   return {
     active: active.map(target => ({ ...target, labels: ordered(target.labels) })).sort(byText),
     dropped: dropped.map(ordered).sort(byText),
@@ -197,5 +197,9 @@ function ourSeries(text: string): string[] {
 }
 
 function line(name: string, labels: Labels, value: string): string {
-  return `${name} ${JSON.stringify(Object.entries(labels).sort())} ${Number(value)}`
+  return `${name} ${JSON.stringify(pairsOf(labels))} ${Number(value)}`
+}
+
+function pairsOf(labels: Labels): [string, string][] {
+  return Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))
 }

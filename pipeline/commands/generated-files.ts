@@ -1,4 +1,5 @@
 /** The files in `configs/` that are made from the definitions of the components. */
+import { inputEditorSchema } from '../catalog/editor-schema.ts'
 import type { Registries } from '../component.ts'
 import { testEditorSchema } from '../config-tests/editor-schema.ts'
 import { editorSchema } from '../config/editor-schema.ts'
@@ -10,6 +11,7 @@ export function generatedFiles(registries: Registries): ReadonlyMap<string, stri
   return new Map([
     ['schema.json', jsonText(editorSchema(registries))],
     ['test-schema.json', jsonText(testEditorSchema(registries))],
+    ['catalogs/input-catalog.schema.json', jsonText(inputEditorSchema())],
     ['reference.md', referencePage(registries)],
     ['own-metrics.md', renderOwnMetricsPage()],
   ])

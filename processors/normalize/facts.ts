@@ -9,7 +9,7 @@ import { meets, type TargetContext } from './target.ts'
 /** The fact; nothing if the row is none (a sum over others); undefined if the series is of another source. */
 export function factFrom(series: Series, rule: Rule, context: TargetContext): readonly Mapped[] | undefined {
   if (!meets(rule.catalog, series.labels)) return undefined
-  const spelt = context.spell(rule.catalog, series.labels)
+  const spelt = context.spell(rule, series.labels)
   if (!isKept(spelt, rule)) return []
   const { metric, labels } = placed(adjusted(spelt, rule), rule, series.metric, context)
   return [

@@ -3,11 +3,11 @@ import type { Fact } from '../../pipeline/catalog/fact-schema.ts'
 import type { InputCatalog, InputRule } from '../../pipeline/catalog/input-catalog.ts'
 import type { ObjectRule } from '../../pipeline/cluster/object-learner.ts'
 import { metricFrom, type Metric } from '../../pipeline/model/series.ts'
+import { createSpeller, type Speller } from './spelling.ts'
 
-export type Rule = InputRule & { readonly catalog: InputCatalog }
+export type Rule = InputRule & { readonly catalog: InputCatalog; readonly speller: Speller }
 
 export type Rules = {
-  readonly catalogs: readonly InputCatalog[]
   readonly byName: ReadonlyMap<string, Rule>
   /** Of which Kubernetes object a fact speaks. */
   objectOf(factName: string): ObjectRule | undefined
@@ -18,12 +18,13 @@ export function createRules(catalogs: readonly InputCatalog[]): Rules {
   const byName = new Map<string, Rule>()
   const objects = new Map<string, ObjectRule>()
   for (const catalog of catalogs) {
-    for (const [name, rule] of catalog.rules) byName.set(name, { ...rule, catalog })
+    const speller = createSpeller(catalog)
+    for (const [name, rule] of catalog.rules) byName.set(name, { ...rule, catalog, speller })
   }
   for (const { fact, object, nonzero } of byName.values()) {
     if (object !== undefined) objects.set(fact.name, { ...object, nonzero })
   }
-  return { catalogs, byName, objectOf: name => objects.get(name) }
+  return { byName, objectOf: name => objects.get(name) }
 }
 
 /** The metric of a fact. Where the catalog has no words for it, those of the source stay. */

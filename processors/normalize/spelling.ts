@@ -36,6 +36,20 @@ export function createSpeller({ labels: rules, dropLabels, devices }: InputCatal
     if (isOfTarget) decided.push(one)
   }
   const dropped = new Set(dropLabels)
+  const changing = new Set([
+    ...dropped,
+    ...spelt.flatMap(({ name, spellings }) => spellings.filter(one => one !== name)),
+  ])
+  const plainLists = new WeakMap<readonly string[], boolean>()
+
+  /** Whether no name of a list is to be changed. Lists are shared by many rows. */
+  function isPlain(names: readonly string[]): boolean {
+    let plain = plainLists.get(names)
+    if (plain === undefined) plainLists.set(names, (plain = !names.some(name => changing.has(name))))
+    return plain
+  }
+
+  const staysAsItIs = devices === undefined && spelt.every(({ stripUntil }) => stripUntil === undefined)
   const holderLabels = [devices?.pod, devices?.namespace, devices?.container, devices?.pod_uid]
 
   /** Whether the row names the exporter where it should name who holds the GPU. */
@@ -59,6 +73,13 @@ export function createSpeller({ labels: rules, dropLabels, devices }: InputCatal
       return isNew
     },
     spell(labels, shown, target) {
+      if (
+        isPlain(labels.names) &&
+        staysAsItIs &&
+        decided.every(({ spellings }, i) => shown[i] === spellings.length - 1)
+      ) {
+        return labels
+      }
       const pairs = new Map(labelPairs(labels))
       for (const { name, spellings, ofTarget, stripUntil } of spelt) {
         const usable = ofTarget < 0 ? spellings : spellings.slice(0, shown[ofTarget]! + 1)

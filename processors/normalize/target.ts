@@ -12,11 +12,11 @@ import type { Scale } from '../../pipeline/model/scale.ts'
 import type { Metric } from '../../pipeline/model/series.ts'
 import { DeviceRows, identifyRow, type DeviceView, type RowIdentity } from './device-rows.ts'
 import type { Rule, Rules } from './rules.ts'
-import { createSpeller, type Shown, type Speller } from './spelling.ts'
+import type { Shown, Speller } from './spelling.ts'
 
 export type TargetContext = {
-  /** Labels as facts of the catalog spell them. */
-  spell(catalog: InputCatalog, labels: Labels): Labels
+  /** Labels as facts spell them. */
+  spell(rule: Rule, labels: Labels): Labels
   scaleOf(rule: Rule, metric: Metric): Scale
   readonly devices: DeviceView
 }
@@ -26,29 +26,29 @@ export type Target = {
   context(layout: Layout): TargetContext
 }
 
-type CatalogState = { readonly speller: Speller; readonly shown: Shown; spelt: WeakMap<Labels, Labels> }
+/** For one catalog: which spellings the target has shown, and the label sets that were spelt by them. */
+type Spelling = { readonly shown: Shown; spelt: WeakMap<Labels, Labels> }
 
 const NO_DEVICES: DeviceView = { strip: new Map(), stripOfBoard: new Map(), ownReadings: new Set() }
 
 /** `show` is told which devices the target shows, whenever its layout changes and it shows or has shown any. */
 export function createTarget(rules: Rules, source: Source, show: (devices: readonly SeenDevice[]) => void): Target {
-  const states = new Map<InputCatalog, CatalogState>()
+  const spellings = new Map<Speller, Spelling>()
   let lastId: number | undefined
   let context: TargetContext | undefined
   let signature = ''
   let hadDevices = false
 
-  function stateOf(catalog: InputCatalog): CatalogState {
-    let state = states.get(catalog)
-    if (state === undefined) {
-      const speller = createSpeller(catalog)
-      states.set(catalog, (state = { speller, shown: [...speller.nothingShown], spelt: new WeakMap() }))
+  function spellingOf(speller: Speller): Spelling {
+    let spelling = spellings.get(speller)
+    if (spelling === undefined) {
+      spellings.set(speller, (spelling = { shown: [...speller.nothingShown], spelt: new WeakMap() }))
     }
-    return state
+    return spelling
   }
 
-  function spell(catalog: InputCatalog, labels: Labels): Labels {
-    const { speller, shown, spelt } = stateOf(catalog)
+  function spell({ speller }: Rule, labels: Labels): Labels {
+    const { shown, spelt } = spellingOf(speller)
     let known = spelt.get(labels)
     if (known === undefined) spelt.set(labels, (known = speller.spell(labels, shown, source.labels)))
     return known
@@ -62,8 +62,8 @@ export function createTarget(rules: Rules, source: Source, show: (devices: reado
       const labels = labelsAt(layout, column)
       if (rule === undefined || looked.has(labels)) continue
       looked.add(labels)
-      const state = stateOf(rule.catalog)
-      if (state.speller.show(labels.names, state.shown)) state.spelt = new WeakMap()
+      const spelling = spellingOf(rule.speller)
+      if (rule.speller.show(labels.names, spelling.shown)) spelling.spelt = new WeakMap()
     }
     lastId = layout.id
   }
@@ -80,9 +80,10 @@ export function createTarget(rules: Rules, source: Source, show: (devices: reado
     for (let column = 0; column < columnCount(layout); column++) {
       const entry = layout.metricOf[column]!
       if (!isOfDevice[entry]) continue
-      const { catalog, fact, podFact } = ruleOf[entry]!
+      const rule = ruleOf[entry]!
+      const { catalog, fact, podFact } = rule
       if (!meets(catalog, labelsAt(layout, column))) continue
-      const labels = spell(catalog, labelsAt(layout, column))
+      const labels = spell(rule, labelsAt(layout, column))
       if (!identities.has(labels)) identities.set(labels, identifyRow(labels, catalog.devices!))
       const identity = identities.get(labels)
       if (identity === undefined) continue
@@ -101,7 +102,7 @@ export function createTarget(rules: Rules, source: Source, show: (devices: reado
       lookAtSpellings(layout, ruleOf)
       const scales = scalesOf(layout, ruleOf)
       const devices = lookAtDevices(layout, ruleOf)
-      const shown = [...states.values()].map(state => state.shown.join(' '))
+      const shown = [...spellings.values()].map(spelling => spelling.shown.join(' '))
       const now = JSON.stringify([shown, [...scales].map(([name, choice]) => [name, choice]), viewKey(devices)])
       if (context === undefined || now !== signature) {
         signature = now

@@ -78,7 +78,12 @@ describe('scraping a target', () => {
       {},
       /encoded as "br"/,
     ],
-    ['too many samples', { body: 'a 1\nb 1\nc 1\n', contentType: TEXT }, { sample_limit: 2 }, /3 samples, sample_limit is 2/],
+    [
+      'too many samples',
+      { body: 'a 1\nb 1\nc 1\n', contentType: TEXT },
+      { sample_limit: 2 },
+      /3 samples, sample_limit is 2/,
+    ],
     [
       'too many labels',
       { body: 'a{x="1",y="2"} 1\n', contentType: TEXT },
@@ -275,6 +280,23 @@ describe('scraping a target', () => {
     await host.clock.advance(0)
     assert.equal(host.network.requests[0]!.url, `${TARGET}?match=a&match=b+c`)
     assert.match(textFromBatch(batches[1]!), /up\{cluster="x",instance="node-a:9100",job="prometheus"\} 0/)
+  })
+
+  it('goes on when the clock is set back, and no scrape takes less than no time', async () => {
+    const { host, batches } = start()
+    host.network.serve(TARGET, (_, response) => {
+      host.clock.step(-3_600_000)
+      host.clock.after(1000, () => {
+        response.head(200, { 'content-type': TEXT })
+        response.chunk('a 1\n')
+        response.end()
+      })
+    })
+    await host.clock.advance(31_000)
+    const reports = batches.filter((_, i) => i % 2 === 1).map(batch => textFromBatch(batch))
+    assert.equal(reports.length, 3)
+    for (const report of reports) assert.match(report, /^scrape_duration_seconds\{.*\} 1$/m)
+    assert.ok(batches[0]!.timeMs > batches[2]!.timeMs)
   })
 
   it('lets nothing through after it was stopped', async () => {

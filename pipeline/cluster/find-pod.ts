@@ -59,12 +59,17 @@ function byName(reader: PodReader, namespace: string, name: string): FoundPod | 
   return newest(pods) ?? 'several_pods'
 }
 
-/** Of pods that follow each other under one name the last counts, if it is known which that is. */
+/**
+ * Of pods that follow each other under one name the last counts, if it is known which that is. One without uid is the same pod as
+ * another source tells it.
+ */
 function newest(pods: readonly FoundPod[]): FoundPod | undefined {
-  if (pods.length === 1) return pods[0]
-  const createdMs = pods.map(({ pod }) => pod.createdMs ?? NaN)
+  const told = pods.length === 1 ? pods : pods.filter(({ pod }) => pod.uid !== '')
+  if (told.length === 1) return told[0]
+  // NaN is equal to nothing: where one is of unknown age, none is known to be the last.
+  const createdMs = told.map(({ pod }) => pod.createdMs ?? NaN)
   const last = Math.max(...createdMs)
-  const candidates = pods.filter((_, i) => createdMs[i] === last)
+  const candidates = told.filter((_, i) => createdMs[i] === last)
   return candidates.length === 1 ? candidates[0] : undefined
 }
 

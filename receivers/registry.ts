@@ -3,6 +3,7 @@ import type { ReceiverDefinition } from '../pipeline/component.ts'
 import { dcgm } from './dcgm.ts'
 import { kubeStateMetrics } from './kube-state-metrics.ts'
 import { kubelet } from './kubelet.ts'
+import { kubernetesApi } from './kubernetes-api.ts'
 import { prometheus } from './prometheus.ts'
 
-export const receivers: readonly ReceiverDefinition[] = [dcgm, kubeStateMetrics, kubelet, prometheus]
+export const receivers: readonly ReceiverDefinition[] = [dcgm, kubeStateMetrics, kubelet, kubernetesApi, prometheus]

@@ -79,6 +79,18 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
         ],
       ] as const,
   ),
+  // It writes the model of the cluster.
+  [
+    'receivers/kubernetes-api',
+    [
+      'pipeline/component.ts',
+      'pipeline/model/',
+      'pipeline/kubernetes/',
+      'pipeline/cluster/',
+      'pipeline/clock/',
+      'pipeline/config/fields.ts',
+    ],
+  ],
   ...['receivers/', 'processors/', 'exporters/'].map(
     folder =>
       [

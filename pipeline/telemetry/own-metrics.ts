@@ -100,6 +100,24 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     [...receiver, 'resource'],
     'Kubernetes objects that are known now, by resource.',
   ),
+  counter(
+    'gpucol_receiver_kubernetes_changes',
+    '{change}',
+    [...receiver, 'resource'],
+    'Kubernetes objects that came, changed in what is kept of them, or went.',
+  ),
+  gauge(
+    'gpucol_receiver_kubernetes_unreadable_owners',
+    '{object}',
+    receiver,
+    'Owners that are referred to and cannot be read: forbidden, gone, or of a kind that the API does not have.',
+  ),
+  gauge(
+    'gpucol_receiver_kubernetes_unknown_owners',
+    '{object}',
+    receiver,
+    'Owners that are referred to and have not been read yet.',
+  ),
 
   counter('gpucol_processor_incoming_metric_points', '{point}', processor, 'Points that came in.'),
   counter('gpucol_processor_outgoing_metric_points', '{point}', processor, 'Points that were handed on.'),

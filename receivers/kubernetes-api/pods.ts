@@ -70,7 +70,7 @@ export function createPodTables(
     },
     close() {
       cancelSweep?.()
-      for (const { pod } of [...gone.values()]) forget(pod)
+      for (const { pod } of gone.values()) forget(pod)
       for (const pod of present.values()) {
         if (pods.entry(pod.uid).value !== pod) continue
         pods.delete(pod.uid)

@@ -1,0 +1,128 @@
+/** What is kept of a pod that the Kubernetes API sent: of the 5 to 20 KB that it has, a few hundred bytes. */
+import { createInternTable, hashString } from '../model/intern.ts'
+import {
+  isRecord,
+  isSameMetadata,
+  keepMetadata,
+  readTime,
+  shareText,
+  textOf,
+  type SentObject,
+} from './keep-metadata.ts'
+import type { Container, Pod, PodPhase } from './objects.ts'
+import { parseQuantities } from './quantity.ts'
+
+/** With what only series say of it. */
+export type KeptPod = Pod & {
+  readonly initContainers: readonly Container[]
+  readonly hostIp: string
+  readonly hostNetwork: boolean
+  readonly priorityClass: string
+  /** When its conditions became true. */
+  readonly scheduledMs: number | undefined
+  readonly initializedMs: number | undefined
+  readonly readyMs: number | undefined
+}
+
+const POD = { group: '', kind: 'Pod' }
+const PHASES: ReadonlySet<string> = new Set<PodPhase>(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'])
+
+export function keepPod(object: SentObject): KeptPod {
+  const spec = isRecord(object['spec']) ? object['spec'] : {}
+  const status = isRecord(object['status']) ? object['status'] : {}
+  const phase = PHASES.has(textOf(status['phase'])) ? (status['phase'] as PodPhase) : undefined
+  const { creationTimestamp, deletionTimestamp } = object.metadata
+  return {
+    ...keepMetadata(object, POD),
+    node: shareText(textOf(spec['nodeName'])),
+    phase,
+    podIp: textOf(status['podIP']),
+    createdMs: readTime(creationTimestamp),
+    startedMs: readTime(status['startTime']),
+    finishedMs: phase === 'Succeeded' || phase === 'Failed' ? lastEnd(status['containerStatuses']) : undefined,
+    deletingMs: readTime(deletionTimestamp),
+    containers: keepContainers(spec['containers']),
+    initContainers: keepContainers(spec['initContainers']),
+    hostIp: shareText(textOf(status['hostIP'])),
+    hostNetwork: spec['hostNetwork'] === true,
+    priorityClass: shareText(textOf(spec['priorityClassName'])),
+    scheduledMs: trueSince(status['conditions'], 'PodScheduled'),
+    initializedMs: trueSince(status['conditions'], 'Initialized'),
+    readyMs: trueSince(status['conditions'], 'Ready'),
+  }
+}
+
+/** Whether nothing has changed that is kept. */
+export function isSamePod(one: KeptPod, other: KeptPod): boolean {
+  return (
+    isSameMetadata(one, other) &&
+    one.node === other.node &&
+    one.phase === other.phase &&
+    one.podIp === other.podIp &&
+    one.hostIp === other.hostIp &&
+    one.startedMs === other.startedMs &&
+    one.finishedMs === other.finishedMs &&
+    one.deletingMs === other.deletingMs &&
+    one.scheduledMs === other.scheduledMs &&
+    one.initializedMs === other.initializedMs &&
+    one.readyMs === other.readyMs &&
+    one.containers === other.containers &&
+    one.initContainers === other.initContainers
+  )
+}
+
+function lastEnd(statuses: unknown): number | undefined {
+  let lastMs: number | undefined
+  for (const status of records(statuses)) {
+    const terminated = isRecord(status['state']) ? status['state']['terminated'] : undefined
+    const endMs = isRecord(terminated) ? readTime(terminated['finishedAt']) : undefined
+    if (endMs !== undefined && (lastMs === undefined || endMs > lastMs)) lastMs = endMs
+  }
+  return lastMs
+}
+
+function trueSince(conditions: unknown, type: string): number | undefined {
+  const condition = records(conditions).find(one => one['type'] === type && one['status'] === 'True')
+  return readTime(condition?.['lastTransitionTime'])
+}
+
+const containerLists = createInternTable<readonly Container[]>()
+const NO_CONTAINERS: readonly Container[] = []
+
+/** The pods of one workload have one list. */
+function keepContainers(containers: unknown): readonly Container[] {
+  const kept = records(containers).map(({ name, resources }) => ({
+    name: shareText(textOf(name)),
+    requests: parseQuantities(isRecord(resources) ? resources['requests'] : undefined),
+    limits: parseQuantities(isRecord(resources) ? resources['limits'] : undefined),
+  }))
+  if (kept.length === 0) return NO_CONTAINERS
+  let hash = 0
+  for (const { name, requests, limits } of kept) {
+    hash = hashString(name, hash)
+    for (const amounts of [requests, limits]) {
+      for (const [resource, amount] of amounts) hash = hashString(`${resource}${amount}`, hash)
+    }
+  }
+  return containerLists.intern(
+    hash,
+    known => known.length === kept.length && known.every((container, i) => isSameContainer(container, kept[i]!)),
+    () => kept,
+  )
+}
+
+function isSameContainer(one: Container, other: Container): boolean {
+  return (
+    one.name === other.name && isSameAmounts(one.requests, other.requests) && isSameAmounts(one.limits, other.limits)
+  )
+}
+
+export function isSameAmounts<V>(one: ReadonlyMap<string, V>, other: ReadonlyMap<string, V>): boolean {
+  if (one.size !== other.size) return false
+  for (const [resource, amount] of one) if (other.get(resource) !== amount) return false
+  return true
+}
+
+function records(list: unknown): Record<string, unknown>[] {
+  return Array.isArray(list) ? list.filter(isRecord) : []
+}

@@ -1,0 +1,160 @@
+/**
+ * What is known of pods and nodes as series, with the names, labels and units that kube-state-metrics 2.x has for them; and two names
+ * of its 1.x that dashboards still ask for. Of a pod only the phase that it has is told, not the four that it has not.
+ */
+import type { KeptNode } from '../../pipeline/cluster/keep-node.ts'
+import type { KeptPod } from '../../pipeline/cluster/keep-pod.ts'
+import { metricSpelling } from '../../pipeline/cluster/look-up.ts'
+import { labelPairs, labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
+import { metricFrom, type Metric } from '../../pipeline/model/series.ts'
+
+/** Called for each sample. */
+export type AddSample = (metric: Metric, labels: Labels, value: number) => void
+type Pairs = readonly (readonly [string, string])[]
+
+const M = {
+  podInfo: gauge('kube_pod_info', 'Information about pod.'),
+  podOwner: gauge('kube_pod_owner', "Information about the Pod's owner."),
+  podPhase: gauge('kube_pod_status_phase', 'The pods current phase.'),
+  podCreated: gauge('kube_pod_created', 'Unix creation timestamp'),
+  podStart: gauge('kube_pod_start_time', 'Start time in unix timestamp for a pod.'),
+  podCompletion: gauge('kube_pod_completion_time', 'Completion time in unix timestamp for a pod.'),
+  podDeletion: gauge('kube_pod_deletion_timestamp', 'Unix deletion timestamp'),
+  podScheduled: gauge('kube_pod_status_scheduled_time', 'Unix timestamp when pod moved into scheduled status'),
+  podInitialized: gauge('kube_pod_status_initialized_time', 'Initialized time in unix timestamp for a pod.'),
+  podReady: gauge('kube_pod_status_ready_time', 'Readiness achieved time in unix timestamp for a pod.'),
+  requests: gauge('kube_pod_container_resource_requests', 'The amount of a resource that a container requests.'),
+  limits: gauge('kube_pod_container_resource_limits', 'The amount of a resource that a container may use at most.'),
+  initRequests: gauge(
+    'kube_pod_init_container_resource_requests',
+    'The amount of a resource that an init container requests.',
+  ),
+  initLimits: gauge(
+    'kube_pod_init_container_resource_limits',
+    'The amount of a resource that an init container may use at most.',
+  ),
+  requestsCpu: gauge('kube_pod_container_resource_requests_cpu_cores', 'Cores that a container requests.'),
+  requestsMemory: gauge('kube_pod_container_resource_requests_memory_bytes', 'Memory that a container requests.'),
+  nodeCreated: gauge('kube_node_created', 'Unix creation timestamp'),
+  nodeLabels: gauge('kube_node_labels', 'Kubernetes labels converted to Prometheus labels.'),
+  nodeUnschedulable: gauge('kube_node_spec_unschedulable', 'Whether a node can schedule new pods.'),
+  nodeCondition: gauge('kube_node_status_condition', 'The condition of a cluster node.'),
+  nodeAddresses: gauge('kube_node_status_addresses', 'The addresses of a node.'),
+  nodeCapacity: gauge('kube_node_status_capacity', 'The capacity for different resources of a node.'),
+  nodeAllocatable: gauge(
+    'kube_node_status_allocatable',
+    'The amount of a resource of a node that is available for scheduling.',
+  ),
+}
+
+/** All that there are, in a fixed order: layouts refer to them by number. */
+export const FACT_METRICS: readonly Metric[] = Object.values(M)
+
+export function podFacts(pod: KeptPod, common: Pairs, add: AddSample): void {
+  const { namespace, name, uid, node } = pod
+  const identity: Pairs = [...common, ['namespace', namespace], ['pod', name], ['uid', uid]]
+  const plain = labelsFrom(identity)
+  add(M.podInfo, labelsFrom([...identity, ...podInfo(pod)]), 1)
+  for (const owner of pod.owners) {
+    const { kind, name: ownerName, controller } = owner
+    const labels = labelsFrom([
+      ...identity,
+      ['owner_kind', kind],
+      ['owner_name', ownerName],
+      ['owner_is_controller', String(controller)],
+    ])
+    // Two owners of one name in different groups are one to kube-state-metrics.
+    if (pod.owners.find(one => one.kind === kind && one.name === ownerName) === owner) add(M.podOwner, labels, 1)
+  }
+  if (pod.phase !== undefined) add(M.podPhase, labelsFrom([...identity, ['phase', pod.phase]]), 1)
+  addTime(M.podCreated, plain, pod.createdMs, add)
+  addTime(M.podStart, plain, pod.startedMs, add)
+  addTime(M.podCompletion, plain, pod.finishedMs, add)
+  addTime(M.podDeletion, plain, pod.deletingMs, add)
+  addTime(M.podScheduled, plain, pod.scheduledMs, add)
+  addTime(M.podInitialized, plain, pod.initializedMs, add)
+  addTime(M.podReady, plain, pod.readyMs, add)
+  for (const container of pod.containers) {
+    const itsLabels: Pairs = [...identity, ['container', container.name], ['node', node]]
+    addAmounts(M.requests, itsLabels, container.requests, add)
+    addAmounts(M.limits, itsLabels, container.limits, add)
+    const [cpu, memory] = [container.requests.get('cpu'), container.requests.get('memory')]
+    if (cpu === undefined && memory === undefined) continue
+    const labels = labelsFrom(itsLabels)
+    if (cpu !== undefined) add(M.requestsCpu, labels, cpu)
+    if (memory !== undefined) add(M.requestsMemory, labels, memory)
+  }
+  for (const container of pod.initContainers) {
+    const itsLabels: Pairs = [...identity, ['container', container.name], ['node', node]]
+    addAmounts(M.initRequests, itsLabels, container.requests, add)
+    addAmounts(M.initLimits, itsLabels, container.limits, add)
+  }
+}
+
+function podInfo({ hostIp, podIp, node, owners, priorityClass, hostNetwork }: KeptPod): Pairs {
+  const creator = owners.find(owner => owner.controller)
+  return [
+    ['host_ip', hostIp],
+    ['pod_ip', podIp],
+    ['node', node],
+    ['created_by_kind', creator?.kind ?? ''],
+    ['created_by_name', creator?.name ?? ''],
+    ['priority_class', priorityClass],
+    ['host_network', String(hostNetwork)],
+  ]
+}
+
+const STATUSES = ['true', 'false', 'unknown']
+
+export function nodeFacts(node: KeptNode, common: Pairs, add: AddSample): void {
+  const identity: Pairs = [...common, ['node', node.name]]
+  const plain = labelsFrom(identity)
+  addTime(M.nodeCreated, plain, node.createdMs, add)
+  add(M.nodeUnschedulable, plain, node.schedulable ? 0 : 1)
+  add(M.nodeLabels, labelsFrom([...identity, ...convertedLabels(node.labels)]), 1)
+  for (const [condition, status] of node.conditions) {
+    for (const one of STATUSES) {
+      const labels = labelsFrom([...identity, ['condition', condition], ['status', one]])
+      add(M.nodeCondition, labels, Number(status.toLowerCase() === one))
+    }
+  }
+  const addresses = new Set<Labels>()
+  for (const [i, address] of node.addresses.entries()) {
+    addresses.add(labelsFrom([...identity, ['type', node.addressTypes[i]!], ['address', address]]))
+  }
+  for (const labels of addresses) add(M.nodeAddresses, labels, 1)
+  addAmounts(M.nodeCapacity, identity, node.capacity, add)
+  addAmounts(M.nodeAllocatable, identity, node.allocatable, add)
+}
+
+/** Of labels whose names end up the same the first counts. */
+function convertedLabels(labels: Labels): Pairs {
+  return labelPairs(labels)
+    .map(([name, value]) => [`label_${metricSpelling(name)}`, value] as const)
+    .toReversed()
+}
+
+function addTime(metric: Metric, labels: Labels, ms: number | undefined, add: AddSample): void {
+  if (ms !== undefined) add(metric, labels, ms / 1000)
+}
+
+/** Two resources whose names end up the same are one: the first counts. */
+function addAmounts(metric: Metric, identity: Pairs, amounts: ReadonlyMap<string, number>, add: AddSample): void {
+  const seen = new Set<Labels>()
+  for (const [resource, amount] of amounts) {
+    const name = resource.replaceAll(/[^a-zA-Z0-9_]/g, '_')
+    const labels = labelsFrom([...identity, ['resource', name], ['unit', unitOf(resource)]])
+    if (!seen.has(labels)) add(metric, labels, amount)
+    seen.add(labels)
+  }
+}
+
+function unitOf(resource: string): string {
+  if (resource === 'cpu') return 'core'
+  const isBytes = /^(memory|(ephemeral-)?storage$|hugepages-|attachable-volumes-)/.test(resource)
+  return isBytes ? 'byte' : 'integer'
+}
+
+function gauge(name: string, help: string): Metric {
+  return metricFrom({ name, type: 'gauge', help })
+}

@@ -1,0 +1,175 @@
+/** Keeps the tables of the cluster model as the Kubernetes API has it: pods, nodes, namespaces, and whatever owns pods. */
+import { isSameMetadata, keepMetadata } from '../../pipeline/cluster/keep-metadata.ts'
+import { isSameNode, keepNode, type KeptNode } from '../../pipeline/cluster/keep-node.ts'
+import { isSamePod, keepPod, type KeptPod } from '../../pipeline/cluster/keep-pod.ts'
+import type { KubernetesMetadata } from '../../pipeline/cluster/objects.ts'
+import { clusterTables } from '../../pipeline/cluster/tables.ts'
+import type { Host } from '../../pipeline/component.ts'
+import type { Tracked } from '../../pipeline/model/tracked.ts'
+import type { KubernetesClient } from '../../pipeline/kubernetes/client.ts'
+import { displayName } from '../../pipeline/kubernetes/resource-path.ts'
+import { watchResource, type ResourceWatch, type WatchedResource } from '../../pipeline/kubernetes/watch.ts'
+import { createOwnerReaders } from './owner-readers.ts'
+import { createOwners } from './owners.ts'
+import { createPodReader } from './pod-reader.ts'
+import { createPodTables } from './pods.ts'
+
+export type FollowOptions = {
+  readonly client: KubernetesClient
+  /** Whose pods are read; all if this is empty. */
+  readonly namespaces: readonly string[]
+  readonly graceMs: number
+  /** Told of pods and nodes, after the tables have them. `before` is missing for what is new, `now` for what is gone. */
+  readonly pod: (now: KeptPod | undefined, before: KeptPod | undefined) => void
+  readonly node: (now: KeptNode | undefined, before: KeptNode | undefined) => void
+  /** Everything has been read once, or cannot be. */
+  readonly complete: () => void
+}
+
+export type FollowedCluster = {
+  readonly isComplete: boolean
+  /** Also takes out of the tables what this has put in. */
+  stop(): void
+}
+
+type Change<T> = (now: T | undefined, before: T | undefined) => void
+
+const NAMESPACE = { group: '', kind: 'Namespace' }
+/** Who fills the tables now: of two with one name, as at a reload, the later one. */
+const feeders = new WeakMap<Tracked<unknown>, Map<string, object>>()
+
+/** Starts at once. */
+export function followCluster(host: Host, options: FollowOptions): FollowedCluster {
+  const { id, clock, counters, cluster } = host
+  const { client, namespaces, graceMs } = options
+  const tables = clusterTables(cluster)
+  const watches: ResourceWatch<unknown>[] = []
+  let isComplete = false
+
+  const changed = (resource: string): void => counters.add('gpucol_receiver_kubernetes_changes', 1, { resource })
+  const owners = createOwners(tables.owners, reference => readers.of(reference), checkComplete)
+  const podReader = createPodReader(clock, owners.found)
+  const podTables = createPodTables(tables, clock, graceMs, owners.unrefer)
+  const readers = createOwnerReaders({ client, clock, namespaces, found: owners.found, changed, pods: podReader })
+  const feed = {}
+  const feeds = feeders.get(tables.feeds) ?? new Map<string, object>()
+  feeders.set(tables.feeds, feeds.set(id, feed))
+  tables.feeds.set(id, 'reading')
+
+  function checkComplete(): void {
+    if (isComplete || owners.open > 0 || watches.some(watch => watch.state() === 'starting')) return
+    if (watches.length === 0) return
+    isComplete = true
+    tables.feeds.set(id, 'complete')
+    options.complete()
+  }
+
+  function changePod(now: KeptPod | undefined, before: KeptPod | undefined): void {
+    if (now === undefined) {
+      // Its owners stay as long as it is remembered.
+      podReader.removed(before!)
+      podTables.remove(before!)
+    } else {
+      owners.refer(now, before)
+      podReader.put(now)
+      podTables.put(now)
+    }
+    options.pod(now, before)
+  }
+
+  function follow<T>(resource: WatchedResource<T>, change: Change<T>, synced: () => void): void {
+    const told: Change<T> = (now, before) => {
+      changed(displayName(resource))
+      change(now, before)
+    }
+    watches.push(
+      watchResource<T>(client, resource, {
+        added: now => told(now, undefined),
+        changed: told,
+        removed: before => told(undefined, before),
+        synced,
+        unavailable: synced,
+      }),
+    )
+  }
+
+  function podsSynced(): void {
+    if (podWatches.every(watch => watch.state() !== 'starting')) podReader.synced()
+    checkComplete()
+  }
+
+  const nodes = createNamedTable<KeptNode>(tables.nodes)
+  const namespaceTable = createNamedTable<KubernetesMetadata>(tables.namespaces)
+  for (const namespace of namespaces.length === 0 ? [undefined] : namespaces) {
+    const place = { group: '', version: 'v1', resource: 'pods', ...(namespace !== undefined && { namespace }) }
+    follow<KeptPod>({ ...place, keep: keepPod, isSame: isSamePod }, changePod, podsSynced)
+  }
+  const podWatches = [...watches]
+  follow<KeptNode>(
+    { group: '', version: 'v1', resource: 'nodes', keep: keepNode, isSame: isSameNode },
+    (now, before) => {
+      nodes.change(now, before)
+      options.node(now, before)
+    },
+    checkComplete,
+  )
+  const keepNamespace = (object: Parameters<typeof keepMetadata>[0]): KubernetesMetadata | undefined =>
+    namespaces.length === 0 || namespaces.includes(object.metadata.name) ? keepMetadata(object, NAMESPACE) : undefined
+  follow<KubernetesMetadata>(
+    {
+      group: '',
+      version: 'v1',
+      resource: 'namespaces',
+      metadataOnly: true,
+      keep: keepNamespace,
+      isSame: isSameMetadata,
+    },
+    namespaceTable.change,
+    checkComplete,
+  )
+
+  const unobserve = [
+    counters.observe('gpucol_receiver_kubernetes_unreadable_owners', () => [{ value: owners.unreadable }]),
+    counters.observe('gpucol_receiver_kubernetes_unknown_owners', () => [{ value: owners.open }]),
+  ]
+  return {
+    get isComplete() {
+      return isComplete
+    },
+    stop() {
+      for (const watch of watches) watch.stop()
+      for (const end of unobserve) end()
+      readers.stop()
+      podReader.stop()
+      podTables.close()
+      owners.close()
+      nodes.close()
+      namespaceTable.close()
+      if (feeds.get(id) !== feed) return
+      feeds.delete(id)
+      tables.feeds.delete(id)
+    },
+  }
+}
+
+/** A table by name, and what was put into it from here. */
+function createNamedTable<T extends KubernetesMetadata>(
+  table: Tracked<KubernetesMetadata> | Tracked<KeptNode>,
+): { change: Change<T>; close(): void } {
+  const tracked = table as Tracked<T>
+  const mine = new Map<string, T>()
+  function remove(name: string, value: T): void {
+    mine.delete(name)
+    if (tracked.entry(name).value === value) tracked.delete(name)
+  }
+  return {
+    change(now, before) {
+      if (now === undefined) return remove(before!.name, before!)
+      mine.set(now.name, now)
+      tracked.set(now.name, now)
+    },
+    close() {
+      for (const [name, value] of mine) remove(name, value)
+    },
+  }
+}

@@ -9,15 +9,16 @@ const MS_PER_UNIT: Readonly<Record<string, number>> = {
   s: 1000,
   m: 60_000,
   h: 3_600_000,
-  // Go stops at hours. Days and weeks are what people write for retention, as Prometheus lets them.
+  // Go stops at hours. Days, weeks and years are what people write for retention, as Prometheus lets them.
   d: 86_400_000,
   w: 604_800_000,
+  y: 31_536_000_000,
 }
 
 /** What a Go duration can hold; a longer one is a slip of the pen. */
 const MAX_MS = 9_223_372_036_854
 
-const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d|w)/y
+const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d|w|y)/y
 
 /** Milliseconds, possibly with a fraction. Throws an Error that quotes the text. */
 export function parseDuration(text: string): number {

@@ -8,8 +8,9 @@ import { seenTables } from '../pipeline/cluster/find-pod.ts'
 import { parseLookUp } from '../pipeline/cluster/look-up.ts'
 import { clusterTables } from '../pipeline/cluster/tables.ts'
 import { parseKind } from '../pipeline/cluster/workload-kinds.ts'
-import { defineProcessor, type ConfigSchema, type Problem } from '../pipeline/component.ts'
+import { defineProcessor, RefusedError, type ConfigSchema, type Problem } from '../pipeline/component.ts'
 import { duration, parseDuration } from '../pipeline/config/fields.ts'
+import type { Batch, Source } from '../pipeline/model/batch.ts'
 import type { SeriesMap } from '../pipeline/model/label-processor.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
 import { createClusterGate } from './join-workload/cluster-gate.ts'
@@ -116,7 +117,8 @@ export const joinWorkload = defineProcessor({
   create({ labels, add, look_up, stop_at, missing_owner, wait_for_cluster, catalog }, host, next) {
     const tables = clusterTables(host.cluster)
     const seen = seenTables(host.cluster)
-    const gate = createClusterGate(tables.feeds, parseDuration(wait_for_cluster), host)
+    const gate = createClusterGate(tables.feeds, parseDuration(wait_for_cluster), host, release)
+    const held = new Map<Source, Batch>()
     const counts = createOutcomeCounts(host.counters)
     const rules: JoinRules = {
       workload: workloadRules(loadWorkloadsCatalog(host.catalogs, catalog), {
@@ -142,11 +144,37 @@ export const joinWorkload = defineProcessor({
       },
     }
     const processor = createSeriesProcessor(map, host, next)
+
+    function join(batch: Batch): void {
+      processor.consume(batch)
+      if (batch.outcome === 'ok') counts.count(batch.layout)
+    }
+
+    /** Of each source the last batch that was held back, this time with its series of pods. */
+    function release(): void {
+      const batches = [...held.values()]
+      held.clear()
+      for (const batch of batches) {
+        try {
+          join(batch)
+        } catch (error) {
+          // Nobody waits for an answer any more: the next collection brings it again.
+          if (!(error instanceof RefusedError)) throw error
+        }
+      }
+    }
+
     return {
       consume(batch) {
         gate.check()
-        processor.consume(batch)
-        if (batch.outcome === 'ok') counts.count(batch.layout)
+        held.delete(batch.source)
+        if (gate.held.value === true && batch.layout.labels.some(hasPod)) held.set(batch.source, batch)
+        join(batch)
+      },
+      flush: () => gate.check(),
+      stop() {
+        gate.stop()
+        held.clear()
       },
     }
   },

@@ -7,45 +7,61 @@ import type { Host } from '../../pipeline/component.ts'
 import { createTracked, type Entry } from '../../pipeline/model/tracked.ts'
 
 export type ClusterGate = {
-  /** Has a value while series of pods are held back. */
+  /** Has a value while series of pods are held back. Those that were are looked at again when it has none. */
   readonly held: Entry<true>
   /** Looks how far the model is. Called for every batch, so cheap once it is complete. */
   check(): void
+  stop(): void
 }
 
 const SUBJECT = 'the model of the cluster'
 const KEY = 'held'
 
-export function createClusterGate(feeds: ClusterTables['feeds'], waitMs: number, host: Host): ClusterGate {
+/** `opened` is called when series of pods may pass that were held back before. */
+export function createClusterGate(
+  feeds: ClusterTables['feeds'],
+  waitMs: number,
+  host: Host,
+  opened: () => void,
+): ClusterGate {
   const table = createTracked<true>()
+  const held = table.entry(KEY)
   let state: 'before' | 'waiting' | 'late' | 'complete' = 'before'
-  let deadlineMs = 0
+  let cancel = (): void => {}
 
   function check(): void {
     if (state === 'complete') return
     const found = [...feeds.values()]
     if (found.includes('reading')) {
-      if (state === 'before') begin()
-      if (state === 'waiting' && host.clock.monotonic() >= deadlineMs) giveUp()
+      if (state === 'before') wait()
     } else if (found.length > 0) {
-      table.delete(KEY)
       if (state === 'late') host.log.state(SUBJECT, 'ok')
-      state = 'complete'
+      open('complete')
     }
   }
 
-  function begin(): void {
+  function wait(): void {
     state = 'waiting'
-    deadlineMs = host.clock.monotonic() + waitMs
     table.set(KEY, true)
+    cancel = host.clock.after(waitMs, () => {
+      check()
+      if (state === 'waiting') giveUp()
+    })
   }
 
   function giveUp(): void {
-    state = 'late'
-    table.delete(KEY)
     const message = `it is not complete after ${waitMs / 1000}s; samples of pods that are not known are passed on as they are`
     host.log.state(SUBJECT, 'failing', message)
+    open('late')
   }
 
-  return { held: table.entry(KEY), check }
+  function open(now: 'late' | 'complete'): void {
+    state = now
+    cancel()
+    if (held.value === undefined) return
+    table.delete(KEY)
+    opened()
+  }
+
+  return { held, check, stop: () => cancel() }
 }

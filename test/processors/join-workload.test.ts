@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { clusterTables } from '../../pipeline/cluster/tables.ts'
 import type { Processor } from '../../pipeline/component.ts'
-import type { Batch } from '../../pipeline/model/batch.ts'
+import { endBatch, type Batch } from '../../pipeline/model/batch.ts'
 import { joinWorkload } from '../../processors/join-workload.ts'
-import { batchFromText } from '../support/batch-from-text.ts'
+import { batchFromText, createSource } from '../support/batch-from-text.ts'
 import {
   objectNamed,
   podNamed,
@@ -18,7 +18,12 @@ import { configOf } from '../support/config-of.ts'
 import { testHost, type TestHost } from '../support/test-host.ts'
 import { textFromBatch } from '../support/text-from-batch.ts'
 
-type Joining = { readonly host: TestHost; join(text: string): string; readonly processor: Processor }
+type Joining = {
+  readonly host: TestHost
+  join(text: string): string
+  readonly processor: Processor
+  readonly out: Batch[]
+}
 
 function joining(config: object = {}, host: TestHost = testHost()): Joining {
   const out: Batch[] = []
@@ -27,6 +32,7 @@ function joining(config: object = {}, host: TestHost = testHost()): Joining {
   return {
     host,
     processor,
+    out,
     join(text) {
       before = batchFromText(text, before && { after: before })
       processor.consume(before)
@@ -365,6 +371,39 @@ describe('join_workload', () => {
       feeds.set('kubernetes_api', 'complete')
       join(TEXT)
       assert.equal(host.logged.at(-1), 'ok the model of the cluster')
+    })
+
+    it('hands on the last batch of each source when it is', async () => {
+      const { host, join, processor, out } = joining({
+        labels: { pod_uuid: '', workload_id: '', project: '', workload_kind: '' },
+      })
+      const { feeds } = clusterTables(host.cluster)
+      feeds.set('kubernetes_api', 'reading')
+      const [source, gone] = [createSource('http://node-b'), createSource('http://node-c')]
+      processor.consume(batchFromText('b{namespace="ns",pod="p"} 1', { source }))
+      processor.consume(batchFromText('b{namespace="ns",pod="p"} 2', { source }))
+      processor.consume(batchFromText('c{namespace="ns",pod="p"} 3', { source: gone }))
+      processor.consume(endBatch(gone, 0, 'failed'))
+      join('up 1')
+      putPod(host.cluster, podNamed('p'))
+      feeds.set('kubernetes_api', 'complete')
+      out.length = 0
+      processor.flush!()
+      assert.deepEqual(
+        out.map(batch => textFromBatch(batch)),
+        ['b{namespace="ns",pod="p",workload_name="p"} 2\n'],
+      )
+      processor.flush!()
+      await host.clock.advance(120_000)
+      assert.equal(out.length, 1)
+    })
+
+    it('hands them on also when it has waited long enough', async () => {
+      const { host, join, out } = joining()
+      clusterTables(host.cluster).feeds.set('kubernetes_api', 'reading')
+      join(TEXT)
+      await host.clock.advance(60_000)
+      assert.equal(textFromBatch(out.at(-1)!), 'a{namespace="ns",pod="p"} 1\nup 1\n')
     })
 
     it('does not wait where nothing fills it', () => {

@@ -55,6 +55,7 @@ export function podFacts(pod: KeptPod, common: Pairs, add: AddSample): void {
   const identity: Pairs = [...common, ['namespace', namespace], ['pod', name], ['uid', uid]]
   const plain = labelsFrom(identity)
   add(M.podInfo, labelsFrom([...identity, ...podInfo(pod)]), 1)
+  if (pod.owners.length === 0) add(M.podOwner, plain, 1)
   for (const owner of pod.owners) {
     const { kind, name: ownerName, controller } = owner
     const labels = labelsFrom([

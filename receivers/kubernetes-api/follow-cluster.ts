@@ -48,7 +48,7 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
 
   const changed = (resource: string): void => counters.add('gpucol_receiver_kubernetes_changes', 1, { resource })
   const owners = createOwners(tables.owners, reference => readers.of(reference), checkComplete)
-  const podReader = createPodReader(clock, owners.found)
+  const podReader = createPodReader(clock, uid => tables.pods.entry(uid).value, owners.found)
   const podTables = createPodTables(tables, clock, graceMs, owners.unrefer)
   const readers = createOwnerReaders({ client, clock, namespaces, found: owners.found, changed, pods: podReader })
   const feed = {}
@@ -67,30 +67,29 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
   function changePod(now: KeptPod | undefined, before: KeptPod | undefined): void {
     if (now === undefined) {
       // Its owners stay as long as it is remembered.
-      podReader.removed(before!)
       podTables.remove(before!)
     } else {
       owners.refer(now, before)
-      podReader.put(now)
       podTables.put(now)
+      podReader.put(now)
     }
     options.pod(now, before)
   }
 
-  function follow<T>(resource: WatchedResource<T>, change: Change<T>, synced: () => void): void {
+  function follow<T>(resource: WatchedResource<T>, change: Change<T>, synced: () => void): ResourceWatch<T> {
     const told: Change<T> = (now, before) => {
       changed(displayName(resource))
       change(now, before)
     }
-    watches.push(
-      watchResource<T>(client, resource, {
-        added: now => told(now, undefined),
-        changed: told,
-        removed: before => told(undefined, before),
-        synced,
-        unavailable: synced,
-      }),
-    )
+    const watch = watchResource<T>(client, resource, {
+      added: now => told(now, undefined),
+      changed: told,
+      removed: before => told(undefined, before),
+      synced,
+      unavailable: synced,
+    })
+    watches.push(watch)
+    return watch
   }
 
   function podsSynced(): void {
@@ -100,11 +99,11 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
 
   const nodes = createNamedTable<KeptNode>(tables.nodes)
   const namespaceTable = createNamedTable<KubernetesMetadata>(tables.namespaces)
-  for (const namespace of namespaces.length === 0 ? [undefined] : namespaces) {
-    const place = { group: '', version: 'v1', resource: 'pods', ...(namespace !== undefined && { namespace }) }
-    follow<KeptPod>({ ...place, keep: keepPod, isSame: isSamePod }, changePod, podsSynced)
-  }
-  const podWatches = [...watches]
+  const places = namespaces.length === 0 ? [{}] : namespaces.map(namespace => ({ namespace }))
+  const podWatches = places.map(place => {
+    const pods = { group: '', version: 'v1', resource: 'pods', ...place, keep: keepPod, isSame: isSamePod }
+    return follow<KeptPod>(pods, changePod, podsSynced)
+  })
   follow<KeptNode>(
     { group: '', version: 'v1', resource: 'nodes', keep: keepNode, isSame: isSameNode },
     (now, before) => {
@@ -141,7 +140,7 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
       for (const end of unobserve) end()
       readers.stop()
       podReader.stop()
-      podTables.close()
+      podTables.close(podWatches.flatMap(watch => [...watch.values()]))
       owners.close()
       nodes.close()
       namespaceTable.close()

@@ -1,11 +1,10 @@
 /** Reads pods that own other pods: the leader of a group, the driver of an application. All pods are read anyway. */
-import type { KeptPod } from '../../pipeline/cluster/keep-pod.ts'
+import type { Pod } from '../../pipeline/cluster/objects.ts'
 import type { Clock } from '../../pipeline/component.ts'
 import type { OwnerReader, Owners } from './owners.ts'
 
 export type PodReader = OwnerReader & {
-  put(pod: KeptPod): void
-  removed(pod: KeptPod): void
+  put(pod: Pod): void
   /** All pods that there are have been put. */
   synced(): void
   stop(): void
@@ -14,8 +13,12 @@ export type PodReader = OwnerReader & {
 /** A list is sorted by name: a pod may come before the one that owns it. */
 const LAG_MS = 5000
 
-export function createPodReader(clock: Clock, found: Owners['found']): PodReader {
-  const pods = new Map<string, KeptPod>()
+/** `find` looks among the pods that have been put. */
+export function createPodReader(
+  clock: Clock,
+  find: (uid: string) => Pod | undefined,
+  found: Owners['found'],
+): PodReader {
   const wanted = new Set<string>()
   const waiting = new Map<string, () => void>()
   let areRead = false
@@ -33,7 +36,7 @@ export function createPodReader(clock: Clock, found: Owners['found']): PodReader
   return {
     want({ reference: { uid } }) {
       wanted.add(uid)
-      const pod = pods.get(uid)
+      const pod = find(uid)
       if (pod !== undefined) found(uid, pod)
       else if (!areRead) waiting.set(uid, () => {})
       else
@@ -47,12 +50,10 @@ export function createPodReader(clock: Clock, found: Owners['found']): PodReader
       stopWaiting(uid)
     },
     put(pod) {
-      pods.set(pod.uid, pod)
       if (!wanted.has(pod.uid)) return
       stopWaiting(pod.uid)
       found(pod.uid, pod)
     },
-    removed: pod => void pods.delete(pod.uid),
     synced() {
       if (areRead) return
       areRead = true

@@ -6,8 +6,8 @@ import type { Clock } from '../../pipeline/component.ts'
 export type PodTables = {
   put(pod: KeptPod): void
   remove(pod: KeptPod): void
-  /** Takes out everything that was put in and that nobody else has put in since. */
-  close(): void
+  /** Takes out these and all that are gone, but not what somebody else has put in since. */
+  close(present: Iterable<KeptPod>): void
 }
 
 /** `forgotten` is called when the grace time of a pod is over: until then its owners are needed. */
@@ -17,7 +17,6 @@ export function createPodTables(
   graceMs: number,
   forgotten: (pod: KeptPod) => void,
 ): PodTables {
-  const present = new Map<string, KeptPod>()
   // In the order in which they went.
   const gone = new Map<string, { readonly pod: KeptPod; readonly untilMs: number }>()
   let cancelSweep: (() => void) | undefined
@@ -53,7 +52,6 @@ export function createPodTables(
     put(pod) {
       // A server that lost its store may bring back what was gone.
       const returned = gone.get(pod.uid)
-      present.set(pod.uid, pod)
       pods.set(pod.uid, pod)
       podNames.set(podNameKey(pod.namespace, pod.name), pod.uid)
       if (returned === undefined) return
@@ -62,21 +60,19 @@ export function createPodTables(
       forgotten(returned.pod)
     },
     remove(pod) {
-      present.delete(pod.uid)
       if (pods.entry(pod.uid).value === pod) pods.delete(pod.uid)
       gonePods.set(pod.uid, pod)
       gone.set(pod.uid, { pod, untilMs: clock.monotonic() + graceMs })
       planSweep()
     },
-    close() {
+    close(present) {
       cancelSweep?.()
       for (const { pod } of gone.values()) forget(pod)
-      for (const pod of present.values()) {
+      for (const pod of present) {
         if (pods.entry(pod.uid).value !== pod) continue
         pods.delete(pod.uid)
         freeName(pod)
       }
-      present.clear()
     },
   }
 }

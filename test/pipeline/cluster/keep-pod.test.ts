@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import type { SentObject } from '../../../pipeline/cluster/keep-metadata.ts'
 import { isSamePod, keepPod } from '../../../pipeline/cluster/keep-pod.ts'
 import { getLabel } from '../../../pipeline/model/labels.ts'
+import { sharedPath } from '../../support/shared.ts'
 
 function pod(parts: Record<string, unknown> = {}, metadata: Record<string, unknown> = {}): SentObject {
   return { ...parts, metadata: { name: 'a', namespace: 'team', uid: 'u', ...metadata } }
@@ -125,12 +126,9 @@ describe('keepPod', () => {
   })
 
   it('keeps the marks of Run:ai', function () {
-    const file = '../shared/captures/k8s-objects/runai_2.17_fractional_pod.yaml'
-    if (!existsSync(file)) {
-      console.log(`      skipped: ${file} is not there`)
-      this.skip()
-    }
-    const { annotations, labels, owners, phase } = keepPod(parse(readFileSync(file, 'utf8')) as SentObject)
+    const path = sharedPath('captures', 'k8s-objects', 'runai_2.17_fractional_pod.yaml')
+    if (path === undefined) return this.skip()
+    const { annotations, labels, owners, phase } = keepPod(parse(readFileSync(path, 'utf8')) as SentObject)
     assert.equal(getLabel(annotations, 'gpu-fraction'), '0.5')
     assert.equal(getLabel(annotations, 'user'), 'test@run.ai')
     assert.equal(getLabel(labels, 'runai-gpu-group'), 'df7c0dd3-9795-443c-85b9-acbf49c8fb6b')

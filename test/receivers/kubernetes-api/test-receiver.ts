@@ -40,6 +40,7 @@ export function testReceiver(
   objects: readonly GivenObject[],
   config: Record<string, unknown> = {},
   apiOptions: Partial<KubernetesApiOptions> = {},
+  next: (batch: Batch) => void = () => {},
 ): TestReceiver {
   const clock = createVirtualClock(TEST_START_MS)
   const network = createVirtualNetwork(clock)
@@ -49,7 +50,10 @@ export function testReceiver(
   const api = createKubernetesApi(store, { clock, builtIn: true, ...apiOptions })
   network.serve(`${SERVER}/`, virtualKubernetesApi(api))
   const batches: Batch[] = []
-  const receiver = kubernetesApi.create(configOf(kubernetesApi, config), host, batch => batches.push(batch))
+  const receiver = kubernetesApi.create(configOf(kubernetesApi, config), host, batch => {
+    next(batch)
+    batches.push(batch)
+  })
   const tables = clusterTables(host.cluster)
 
   function steps(owners: readonly { uid: string; kind: string; name: string }[]): string[] {

@@ -79,13 +79,13 @@ describe('names, by the Go library', () => {
     const shown = typeof input === 'string' ? input : `not UTF-8: ${input.base64}`
     check(`${op} ${name ?? shown}`, () => {
       const bytes = typeof input === 'string' ? Buffer.from(input) : Buffer.from(input.base64, 'base64')
-      const text = bytes.toString('latin1')
+      const text = bytes.toString()
       if (op === 'escape') {
         for (const escaping of ['underscores', 'dots', 'values'] as const) {
-          assert.equal(escapeMetricName(String(input), escaping), one[escaping])
+          assert.equal(escapeMetricName(text, escaping), one[escaping])
         }
       } else if (op === 'unescape-values') {
-        assert.equal(nameRead(Buffer.from(`{"${String(input)}"} 1\n`)), one.expected === '' ? undefined : one.expected)
+        assert.equal(nameRead(Buffer.from(`{"${text}"} 1\n`)), one.expected === '' ? undefined : one.expected)
       } else {
         const isMetric = op === 'valid-metric-name'
         assert.equal((isMetric ? isPlainMetricName : isPlainLabelName)(text), one.legacy)

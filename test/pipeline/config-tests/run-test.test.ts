@@ -352,7 +352,8 @@ ok well
 
   it('compares URLs by what they mean', async () => {
     const config = CONFIG.replace('[node-a]', '["http://node-a"]')
-    const steps = '- { at: 0s, answers: { "http://NODE-A:80/metrics": { text: "" } }, expect: [{ present: up, value: 1 }] }'
+    const steps =
+      '- { at: 0s, answers: { "http://NODE-A:80/metrics": { text: "" } }, expect: [{ present: up, value: 1 }] }'
     assert.deepEqual(await runSteps(steps, { config }), PASSED)
   })
 

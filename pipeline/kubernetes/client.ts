@@ -15,6 +15,8 @@ export type KubernetesClient = {
   discover(signal?: AbortSignal): Promise<ApiResources>
   /** For requests that others send: a scrape through the API's proxy. */
   access(): Promise<KubernetesAccess>
+  /** Such a request was answered 401. */
+  refused(access: KubernetesAccess): void
   readonly transport: Transport
   readonly surroundings: Surroundings
 }
@@ -51,6 +53,7 @@ export function createKubernetesClient(options: TransportOptions): KubernetesCli
     list: (path, listOptions, item) => listObjects(transport, path, listOptions, item),
     discover: signal => discoverResources((path, accept) => readDocument(path, accept, signal)),
     access: () => transport.access(),
+    refused: access => options.credentials.refused(access),
     transport,
     surroundings: options,
   }

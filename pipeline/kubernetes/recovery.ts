@@ -3,8 +3,13 @@ import { ApiError, isExpired } from './api-error.ts'
 import { createBackOff, type Random } from './back-off.ts'
 import { SilenceError } from './transport.ts'
 
-/** `stream` is a watch that tells all objects first; when it has, it is a `watch`. */
-export type Attempt = { kind: 'stream' | 'list' | 'watch'; opened: boolean; livedMs: number }
+/** `stream` is a watch that tells all objects first; when it has, it is a `watch` that `began` as a stream. */
+export type Attempt = {
+  began: 'stream' | 'list' | 'watch'
+  kind: 'stream' | 'list' | 'watch'
+  opened: boolean
+  livedMs: number
+}
 
 export type Verdict = {
   readonly delayMs: number
@@ -74,18 +79,20 @@ export function createRecovery(random: Random): Recovery {
 
   return {
     ended({ kind, livedMs }) {
-      if (kind === 'list') return { reason: 'ended', delayMs: 0 }
+      // A server to which every version is too old is not asked for one list after the other.
+      if (kind === 'list') return { reason: 'ended', delayMs: expirations > 1 ? backOff.next() : 0 }
       if (livedMs < HEALTHY_MS) return { reason: 'ended', delayMs: backOff.next() }
       backOff.reset()
       return { reason: 'ended', delayMs: 0 }
     },
 
     failed(attempt, error) {
-      const { kind, opened, livedMs } = attempt
+      const { began, kind, opened, livedMs } = attempt
       if (livedMs >= HEALTHY_MS && opened) backOff.reset()
       if (isExpired(error)) {
         expirations++
-        return { reason: 'expired', delayMs: expirations === 1 ? 0 : backOff.next(), relist: true }
+        const mayListNow = began === 'watch' || expirations === 1
+        return { reason: 'expired', delayMs: mayListNow ? 0 : backOff.next(), relist: true }
       }
       if (error instanceof ApiError) return afterAnswer(attempt, error)
       const isSilent = error instanceof SilenceError

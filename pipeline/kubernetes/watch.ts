@@ -221,7 +221,7 @@ export function watchResource<T>(
 
   async function makeAttempt(attempt: Attempt, signal: AbortSignal): Promise<void> {
     await checkHistory(signal)
-    if (version === undefined) attempt.kind = streaming === undefined ? 'stream' : 'list'
+    if (version === undefined) attempt.began = attempt.kind = streaming === undefined ? 'stream' : 'list'
     await (attempt.kind === 'list' ? listAll(attempt, signal) : follow(attempt, signal))
   }
 
@@ -229,7 +229,7 @@ export function watchResource<T>(
   async function attemptOnce(): Promise<number> {
     attempting = new AbortController()
     const startedMs = clock.monotonic()
-    const attempt: Attempt = { kind: 'watch', opened: false, livedMs: 0 }
+    const attempt: Attempt = { began: 'watch', kind: 'watch', opened: false, livedMs: 0 }
     let verdict: Verdict
     try {
       await makeAttempt(attempt, attempting.signal)

@@ -216,6 +216,15 @@ describe('the Kubernetes client, whose token is replaced,', () => {
     watch.stop()
   })
 
+  it('gives others the new token when they were refused', async () => {
+    const { client, replaceToken } = rotating()
+    const first = await client.access()
+    replaceToken('second')
+    assert.equal(await client.access(), first)
+    client.refused(first)
+    assert.deepEqual((await client.access()).headers, { authorization: 'Bearer second' })
+  })
+
   it('says so while no token is good, and goes on when there is one', async () => {
     const { client, clock, store, options, api, host, replaceToken } = rotating()
     const { watch, told } = watchPods(client)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { collectGarbage } from '../../support/garbage.ts'
 import { pod } from '../simulator/kubernetes-api/test-api.ts'
-import { testCluster, watchPods } from './test-cluster.ts'
+import { keepPod, testCluster, watchPods } from './test-cluster.ts'
 
 for (const streamingLists of [false, true]) {
   describe(`a watch of a server ${streamingLists ? 'with' : 'without'} streaming lists`, () => {
@@ -184,6 +185,27 @@ for (const streamingLists of [false, true]) {
         watch.stop()
       })
     }
+
+    it('holds nothing of an object but what is kept', async () => {
+      const { client, clock, store } = testCluster([pod('a'), pod('b')], { streamingLists })
+      const objects: WeakRef<object>[] = []
+      const { watch } = watchPods(client, {
+        keep(one) {
+          objects.push(new WeakRef(one), new WeakRef(one.metadata))
+          return keepPod(one)
+        },
+      })
+      await clock.advance(0)
+      store.apply([{ type: 'MODIFIED', object: pod('a', { phase: 'Running' }) }])
+      await clock.advance(0)
+      await collectGarbage()
+      assert.deepEqual(
+        objects.map(object => object.deref()),
+        Array.from({ length: 6 }),
+      )
+      assert.equal(watch.size, 2)
+      watch.stop()
+    })
 
     it('hears nothing after it is stopped', async () => {
       const { client, clock, api, store, host } = testCluster([pod('a')], { streamingLists })

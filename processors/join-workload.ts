@@ -107,7 +107,8 @@ export const joinWorkload = defineProcessor({
   summary: 'Adds to series of pods their workload, project, user, queue and node.',
   config,
   example: { labels: { project: 'team' }, add: { cost_center: 'namespace.label.cost-center' } },
-  check: ({ look_up, add, stop_at, catalog }) => [
+  check: ({ labels, look_up, add, stop_at, catalog }) => [
+    ...sameNameProblems(labels),
     ...workloadsCatalogProblems(catalog).map(message => ({ path: ['catalog'], message })),
     ...Object.entries(look_up).flatMap(([label, texts]) => lookUpProblems(texts ?? [], ['look_up', label])),
     ...Object.entries(add).flatMap(([label, texts]) => lookUpProblems(texts, ['add', label])),
@@ -182,6 +183,15 @@ export const joinWorkload = defineProcessor({
 
 function outgoing<const Name extends string>(name: Name, what: string) {
   return { type: 'string', default: name, description: `Name of the label for ${what}; "" leaves it out.` } as const
+}
+
+function sameNameProblems(labels: Readonly<Record<string, string>>): Problem[] {
+  const used = new Map<string, string>()
+  return Object.entries(labels).flatMap(([label, name]) => {
+    const other = name === '' ? undefined : used.get(name)
+    used.set(name, label)
+    return other === undefined ? [] : [{ path: ['labels', label], message: `"${name}" is also the name of ${other}` }]
+  })
 }
 
 function lookUpProblems(texts: string | readonly string[], path: readonly (string | number)[]): Problem[] {

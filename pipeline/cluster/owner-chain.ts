@@ -23,7 +23,7 @@ export type KindTest = (kind: { readonly group: string | undefined; readonly kin
 /** One object on the way up, and why the walk went there. */
 export type OwnerStep = {
   readonly reference: OwnerReference
-  readonly how: 'controller' | 'first owner' | 'label' | 'guess'
+  readonly how: 'controller' | 'only owner' | 'first of several owners' | 'label' | 'guess'
   /** The object itself, where it could be read. */
   readonly object: KubernetesMetadata | undefined
 }
@@ -70,7 +70,8 @@ function idOf({ uid, kind, name }: Pick<OwnerReference, 'uid' | 'kind' | 'name'>
 function ownerOf({ owners }: KubernetesMetadata): Pick<OwnerStep, 'reference' | 'how'> | undefined {
   const controller = owners.find(owner => owner.controller)
   if (controller !== undefined) return { reference: controller, how: 'controller' }
-  return owners[0] === undefined ? undefined : { reference: owners[0], how: 'first owner' }
+  if (owners[0] === undefined) return undefined
+  return { reference: owners[0], how: owners.length === 1 ? 'only owner' : 'first of several owners' }
 }
 
 /** The workload is the topmost step that is no wrapper; where all are, the topmost. */

@@ -185,7 +185,7 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'gpucol_processor_ambiguous_metric_points',
     '{point}',
     [...processor, 'reason'],
-    'Points of pods that were not joined because several pods have the name and nothing tells which is meant.',
+    'Points of pods that were not joined because several pods have the name and nothing tells which is meant, or joined by the first of several owners none of which is the controller.',
   ),
   counter(
     'gpucol_processor_held_back_metric_points',

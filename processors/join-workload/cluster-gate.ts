@@ -9,7 +9,7 @@ import { createTracked, type Entry } from '../../pipeline/model/tracked.ts'
 export type ClusterGate = {
   /** Has a value while series of pods are held back. Those that were are looked at again when it has none. */
   readonly held: Entry<true>
-  /** Looks how far the model is. Called for every batch, so cheap once it is complete. */
+  /** Looks how far the model is. Called for every batch: there are one or two who fill it. */
   check(): void
   stop(): void
 }
@@ -26,18 +26,17 @@ export function createClusterGate(
 ): ClusterGate {
   const table = createTracked<true>()
   const held = table.entry(KEY)
-  let state: 'before' | 'waiting' | 'late' | 'complete' = 'before'
+  let state: 'waiting' | 'late' | 'complete' = 'complete'
   let cancel = (): void => {}
 
   function check(): void {
-    if (state === 'complete') return
-    const found = [...feeds.values()]
-    if (found.includes('reading')) {
-      if (state === 'before') wait()
-    } else if (found.length > 0) {
-      if (state === 'late') host.log.state(SUBJECT, 'ok')
-      open('complete')
-    }
+    let isReading = false
+    for (const feed of feeds.values()) isReading ||= feed === 'reading'
+    // Also anew, when a reload has replaced who fills it.
+    if (isReading && state === 'complete') wait()
+    if (isReading || state === 'complete') return
+    if (state === 'late') host.log.state(SUBJECT, 'ok')
+    open('complete')
   }
 
   function wait(): void {

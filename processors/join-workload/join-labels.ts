@@ -1,6 +1,7 @@
 /** From the labels of a series to the labels with what its pod belongs to. */
 import { podOf, type FoundPod, type NoPod, type PodReader } from '../../pipeline/cluster/find-pod.ts'
 import type { LookUp } from '../../pipeline/cluster/look-up.ts'
+import type { OwnerChain } from '../../pipeline/cluster/owner-chain.ts'
 import { identifyPod, type WorkloadRules } from '../../pipeline/cluster/pod-identity.ts'
 import { getLabel, labelPairs, labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
 import type { JoinedLabel } from './rules.ts'
@@ -11,16 +12,16 @@ export type JoinRules = {
   readonly add: ReadonlyMap<string, readonly LookUp[]>
 }
 
-/** How it went: the pod was found with all of its owners, or why not. */
-export type Outcome = 'resolved' | 'gone_pod' | 'owner_not_read_yet' | 'no_namespace' | NoPod
+/** How it went: the pod was found with all of its owners, or why not, or not beyond doubt. */
+export type Outcome = 'resolved' | 'gone_pod' | 'several_owners' | 'owner_not_read_yet' | 'no_namespace' | NoPod
 
 export type Joined = { readonly labels: Labels; readonly outcome: Outcome }
 
 /** Labels that have the uid of the pod, where a series has it. */
 const UID_LABELS = ['pod_uid', 'pod_uuid']
 
-export function hasPod(labels: Labels): boolean {
-  return labels.names.includes('pod')
+export function hasPod({ names }: Labels): boolean {
+  return names.includes('pod') || UID_LABELS.some(label => names.includes(label))
 }
 
 /** `labels` are those of a series with a pod. */
@@ -40,13 +41,18 @@ export function joinLabels(labels: Labels, reader: PodReader, rules: JoinRules):
     const value = lookUps.map(({ find }) => find(around)).find(one => one !== undefined)
     if (value !== undefined) values.set(name, value)
   }
-  const outcome = chain.end === 'waiting' ? 'owner_not_read_yet' : found.isGone ? 'gone_pod' : 'resolved'
-  return { labels: withJoined(labels, values), outcome }
+  return { labels: withJoined(labels, values), outcome: outcomeOf(found, chain) }
+}
+
+function outcomeOf({ isGone }: FoundPod, { end, steps }: OwnerChain): Outcome {
+  if (end === 'waiting') return 'owner_not_read_yet'
+  if (steps.some(({ how }) => how === 'first of several owners')) return 'several_owners'
+  return isGone ? 'gone_pod' : 'resolved'
 }
 
 /** kube-state-metrics writes the uid of a pod as `uid`, which others use for other things: it counts where there is such a pod. */
 function findPod(labels: Labels, namespace: string, reader: PodReader): FoundPod | NoPod {
-  const name = getLabel(labels, 'pod')!
+  const name = getLabel(labels, 'pod') ?? ''
   const uid = UID_LABELS.map(label => getLabel(labels, label)).find(value => value !== undefined)
   if (uid !== undefined) return podOf(reader, namespace, name, uid)
   const hint = getLabel(labels, 'uid')

@@ -55,7 +55,7 @@ function countOne(counters: Counters, outcome: Outcome | 'held', points: number)
   if (outcome === 'held') counters.add('gpucol_processor_held_back_metric_points', points)
   else if (outcome === 'resolved') counters.add('gpucol_processor_resolved_metric_points', points)
   else if (outcome === 'gone_pod') counters.add('gpucol_processor_late_metric_points', points)
-  else if (outcome === 'several_pods') {
+  else if (outcome === 'several_pods' || outcome === 'several_owners') {
     counters.add('gpucol_processor_ambiguous_metric_points', points, { reason: outcome })
   } else counters.add('gpucol_processor_unresolved_metric_points', points, { reason: outcome })
 }

@@ -316,6 +316,19 @@ describe('join_workload', () => {
     assert.equal(host.counted.get('gpucol_processor_unresolved_metric_points{reason="no_namespace"}'), 1)
   })
 
+  it('joins by the uid alone, and by the first of several owners, which it counts', () => {
+    const { host, join } = joining({ labels: { workload_id: '', project: '' } })
+    const owners = ['Widget.example.com/w', 'Gadget.example.com/g'].map(text => referenceTo(objectNamed(text), false))
+    for (const { uid } of owners) clusterTables(host.cluster).owners.set(uid, 'unreadable')
+    putPod(host.cluster, podNamed('p', { uid: 'u-1', owners }))
+    assert.equal(
+      join('a{pod_uid="u-1"} 1'),
+      'a{pod_uid="u-1",pod_uuid="u-1",workload_kind="Widget",workload_name="w"} 1\n',
+    )
+    assert.equal(host.counted.get('gpucol_processor_ambiguous_metric_points{reason="several_owners"}'), 1)
+    assert.equal(host.counted.get('gpucol_processor_resolved_metric_points'), undefined)
+  })
+
   it('looks again only at the series of a pod that changed', () => {
     const { host, join } = joining({ labels: { pod_uuid: '', workload_id: '', project: '', workload_kind: '' } })
     const pods = Array.from({ length: 100 }, (_, i) => podNamed(`p-${i}`, { node: `node-${i % 10}` }))
@@ -396,6 +409,8 @@ describe('join_workload', () => {
       processor.flush!()
       await host.clock.advance(120_000)
       assert.equal(out.length, 1)
+      feeds.set('kubernetes_api', 'reading')
+      assert.equal(join(TEXT), 'up 1\n', 'who fills it was replaced, and reads it anew')
     })
 
     it('hands them on also when it has waited long enough', async () => {
@@ -420,6 +435,12 @@ describe('join_workload', () => {
       /"team" is no/,
     ],
     ['an added look-up that is none', { add: { team: 'team' } }, ['add', 'team'], /"team" is no look-up/],
+    [
+      'one name for two labels',
+      { labels: { user: 'team', project: 'team' } },
+      ['labels', 'project'],
+      /also the name of user/,
+    ],
     ['a kind that is none', { stop_at: ['ray cluster'] }, ['stop_at', 0], /"ray cluster" is no kind/],
     ['a catalog that is not there', { catalog: 'workload' }, ['catalog'], /did you mean "workloads"/],
     ['a catalog of another kind', { catalog: 'dcgm' }, ['catalog'], /is no catalog of workloads but one of input/],

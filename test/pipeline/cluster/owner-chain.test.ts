@@ -134,7 +134,7 @@ describe('the owner chain', () => {
     const owned = (owners: OwnerReference[]) => followOwners({ ...pod, owners }, () => 'unreadable', rules)
     assert.equal(named(owned([referenceTo(a, false), referenceTo(b, true)])), 'B.x/b')
     const first = owned([referenceTo(a, false), referenceTo(b, false)])
-    assert.deepEqual([named(first), first.workload!.how], ['A.x/a', 'first owner'])
+    assert.deepEqual([named(first), first.workload!.how], ['A.x/a', 'first of several owners'])
   })
 
   it('ends in a circle, and after so many steps', () => {

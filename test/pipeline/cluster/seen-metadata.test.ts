@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { metadataFromSeen, podFromSeen } from '../../../pipeline/cluster/seen-metadata.ts'
+import type { SeenObject } from '../../../pipeline/cluster/seen-object.ts'
+import { forEachSample } from '../../../pipeline/model/batch.ts'
+import { labelPairs } from '../../../pipeline/model/labels.ts'
+import { labelsAt, metricAt } from '../../../pipeline/model/layout.ts'
+import { batchFromText } from '../../support/batch-from-text.ts'
+
+function seen(kind: string, text: string, uid?: string): SeenObject {
+  const batch = batchFromText(text)
+  const facts: SeenObject['facts'][number][] = []
+  forEachSample(batch, (column, value) => {
+    facts.push({ name: metricAt(batch.layout, column).name, labels: labelsAt(batch.layout, column), value })
+  })
+  return { kind, namespace: 'ns', name: 'x', uid, facts }
+}
+
+describe('what kube-state-metrics tells about an object', () => {
+  it('is a pod with all that it can know', () => {
+    const pod = podFromSeen(
+      seen(
+        'Pod',
+        `kube_pod_info{node="node-a",pod_ip="10.0.0.7",created_by_kind="Job",created_by_name="j"} 1
+         kube_pod_owner{owner_kind="Job",owner_name="j",owner_is_controller="true"} 1
+         kube_pod_owner{owner_kind="Widget",owner_name="w",owner_is_controller="false"} 1
+         kube_pod_labels{label_app="x",instance="ksm"} 1
+         kube_pod_annotations{annotation_user="ann"} 1
+         kube_pod_status_phase{phase="Running"} 1
+         kube_pod_created 100
+         kube_pod_start_time 101.5
+         kube_pod_completion_time 300
+         kube_pod_deletion_timestamp 290
+         kube_pod_container_resource_requests{container="c",resource="nvidia_com_gpu",unit="integer"} 2
+         kube_pod_container_resource_requests{container="c",resource="cpu",unit="core"} 0.5
+         kube_pod_container_resource_limits{container="c",resource="nvidia_com_mig_1g_5gb",unit="integer"} 1
+         kube_pod_container_resource_limits{container="d",resource="ephemeral_storage",unit="byte"} 7`,
+        'u-1',
+      ),
+    )
+    assert.deepEqual([labelPairs(pod.labels), labelPairs(pod.annotations)], [[['app', 'x']], [['user', 'ann']]])
+    assert.deepEqual(
+      { ...pod, labels: undefined, annotations: undefined },
+      {
+        group: '',
+        kind: 'Pod',
+        namespace: 'ns',
+        name: 'x',
+        uid: 'u-1',
+        labels: undefined,
+        annotations: undefined,
+        owners: [
+          { group: undefined, kind: 'Job', name: 'j', uid: '', controller: true },
+          { group: undefined, kind: 'Widget', name: 'w', uid: '', controller: false },
+        ],
+        node: 'node-a',
+        podIp: '10.0.0.7',
+        phase: 'Running',
+        createdMs: 100_000,
+        startedMs: 101_500,
+        finishedMs: 300_000,
+        deletingMs: 290_000,
+        containers: [
+          {
+            name: 'c',
+            requests: new Map([
+              ['nvidia.com/gpu', 2],
+              ['cpu', 0.5],
+            ]),
+            limits: new Map([['nvidia.com/mig-1g.5gb', 1]]),
+          },
+          { name: 'd', requests: new Map(), limits: new Map([['ephemeral-storage', 7]]) },
+        ],
+      },
+    )
+  })
+
+  it('leaves out what is not told', () => {
+    const pod = podFromSeen(seen('Pod', 'kube_pod_created 1'))
+    assert.deepEqual(
+      [pod.uid, pod.node, pod.phase, pod.startedMs, pod.owners, pod.containers],
+      ['', '', undefined, undefined, [], []],
+    )
+  })
+
+  it('is an owner with its owners, of the group that it can only be of', () => {
+    const owner = metadataFromSeen(
+      seen('ReplicaSet', 'kube_replicaset_owner{owner_kind="Deployment",owner_name="d",owner_is_controller="true"} 1'),
+    )
+    assert.deepEqual(
+      [owner.group, owner.uid, owner.owners.map(({ kind, name }) => `${kind}/${name}`)],
+      ['apps', '', ['Deployment/d']],
+    )
+    assert.deepEqual(metadataFromSeen(seen('Job', 'kube_job_owner{owner_kind=""} 1')).owners, [])
+  })
+})

@@ -70,9 +70,9 @@ export function watchResource<T>(
   const recovery = createRecovery(random)
   const report = createWatchReport(surroundings, resource, () => table.size)
   const table = createObjectTable(resource.keep, resource.isSame, {
-    added: kept => report.tell(() => handler.added(kept)),
-    changed: (kept, before) => report.tell(() => handler.changed(kept, before)),
-    removed: kept => report.tell(() => handler.removed(kept)),
+    added: kept => tell(() => handler.added(kept)),
+    changed: (kept, before) => tell(() => handler.changed(kept, before)),
+    removed: kept => tell(() => handler.removed(kept)),
   })
 
   let state: WatchState = 'starting'
@@ -87,10 +87,14 @@ export function watchResource<T>(
   let attempting = new AbortController()
   let wake = (): void => {}
 
+  function tell(run: () => void): void {
+    if (!stopped) report.tell(run)
+  }
+
   function become(next: WatchState): void {
     if (state === next) return
     state = next
-    if (next === 'forbidden' || next === 'missing') report.tell(() => handler.unavailable?.(next))
+    if (next === 'forbidden' || next === 'missing') tell(() => handler.unavailable?.(next))
   }
 
   function isWell(): void {
@@ -130,7 +134,7 @@ export function watchResource<T>(
     cancelComparison?.()
     cancelComparison = undefined
     isWell()
-    report.tell(() => handler.synced())
+    tell(() => handler.synced())
   }
 
   async function listAll(attempt: Attempt, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { watchResource } from '../../../pipeline/kubernetes/watch.ts'
 import { collectGarbage } from '../../support/garbage.ts'
 import { pod } from '../simulator/kubernetes-api/test-api.ts'
 import { keepPod, testCluster, watchPods } from './test-cluster.ts'
@@ -205,6 +206,26 @@ for (const streamingLists of [false, true]) {
       )
       assert.equal(watch.size, 2)
       watch.stop()
+    })
+
+    it('can be stopped by who listens, in the middle of a list', async () => {
+      const { client, clock, api } = testCluster([pod('a'), pod('b'), pod('c')], { streamingLists })
+      const told: string[] = []
+      const watch = watchResource(
+        client,
+        { group: '', version: 'v1', resource: 'pods', keep: keepPod },
+        {
+          added({ name }) {
+            told.push(name)
+            if (name === 'b') watch.stop()
+          },
+          changed() {},
+          removed() {},
+          synced: () => told.push('synced'),
+        },
+      )
+      await clock.advance(60_000)
+      assert.deepEqual([told, api.watchCount], [['a', 'b'], 0])
     })
 
     it('hears nothing after it is stopped', async () => {

@@ -1,17 +1,31 @@
 /** The demo as a newcomer meets it, and a real Prometheus in front of it. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { eventually, freePorts, get, startGpucol, startProcess, type GpucolProcess } from '../support/gpucol-process.ts'
+import {
+  eventually,
+  freePorts,
+  get,
+  root,
+  startGpucol,
+  startProcess,
+  type GpucolProcess,
+} from '../support/gpucol-process.ts'
 import { programOrSkip } from '../support/programs.ts'
 
 /** The demo on ports of its own, so that the tests run beside a demo. */
-async function demo(): Promise<{ args: string[]; metrics: string; own: string; health: string; web: string }> {
+async function demo(
+  folder: string,
+): Promise<{ args: string[]; metrics: string; own: string; health: string; web: string }> {
   const [prometheus, own, health, web, simulator] = (await freePorts(5)) as [number, number, number, number, number]
   const targets = [1, 2, 3, 4].map(node => `http://127.0.0.1:${simulator + node}/metrics`)
+  const kubeconfig = join(folder, `kubeconfig-${simulator}`)
+  const example = readFileSync(join(root, 'configs/examples/demo.kubeconfig'), 'utf8')
+  writeFileSync(kubeconfig, example.replace('127.0.0.1:19400', `127.0.0.1:${simulator}`))
   const settings = {
+    'receivers.kubernetes_api.kubeconfig': kubeconfig,
     'exporters.prometheus.endpoint': `127.0.0.1:${prometheus}`,
     'extensions.health_check.endpoint': `127.0.0.1:${health}`,
     'extensions.web.endpoint': `127.0.0.1:${web}`,
@@ -49,14 +63,23 @@ describe('the demo', function () {
   after(() => rmSync(folder, { recursive: true }))
 
   it('shows the metrics of 32 GPUs, says where, and ends cleanly at Ctrl-C', async () => {
-    const { args, metrics, own, health } = await demo()
+    const { args, metrics, own, health } = await demo(folder)
     gpucol = startGpucol(args)
     await gpucol.until(/is running/)
-    assert.match(gpucol.output(), /dcgm \(4 targets every 1s\) -> prometheus \(http:\/\/127\.0\.0\.1:\d+\/metrics\)/)
+    assert.match(
+      gpucol.output(),
+      /dcgm \(4 targets every 1s\), kubernetes_api \(.*\) -> join_workload -> prometheus \(http:\/\/127\.0\.0\.1:\d+\/metrics\)/,
+    )
     await eventually(
       () => get(metrics),
       text => gpusIn(text) === 32,
     )
+    // Every GPU whose row names a pod knows the workload of that pod.
+    const rows = await eventually(
+      async () => (await get(metrics)).match(/^DCGM_FI_DEV_POWER_USAGE\{.*[{,]pod=".*$/gm) ?? [],
+      found => found.length > 10 && found.every(row => row.includes('workload_name="')),
+    )
+    assert.ok(rows.every(row => /project="\w/.test(row)))
     assert.match(await get(own), /gpucol_exporter_sent_metric_points_total/)
     assert.equal((await fetch(`${health}/readyz`)).status, 200)
     gpucol.child.kill('SIGINT')
@@ -65,7 +88,7 @@ describe('the demo', function () {
   })
 
   it('ends at once at the second Ctrl-C', async () => {
-    const { args } = await demo()
+    const { args } = await demo(folder)
     gpucol = startGpucol(args)
     await gpucol.until(/is running/)
     gpucol.child.kill('SIGINT')
@@ -76,7 +99,7 @@ describe('the demo', function () {
   it('is scraped by a real Prometheus without a complaint', async function () {
     const program = programOrSkip(this, 'prometheus')
     const promtool = programOrSkip(this, 'promtool')
-    const { args, metrics, own } = await demo()
+    const { args, metrics, own } = await demo(folder)
     gpucol = startGpucol(args)
     await gpucol.until(/is running/)
     const text = await eventually(

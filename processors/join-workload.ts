@@ -8,12 +8,13 @@ import { seenTables } from '../pipeline/cluster/find-pod.ts'
 import { parseLookUp } from '../pipeline/cluster/look-up.ts'
 import { clusterTables } from '../pipeline/cluster/tables.ts'
 import { parseKind } from '../pipeline/cluster/workload-kinds.ts'
-import { defineProcessor, RefusedError, type ConfigSchema, type Problem } from '../pipeline/component.ts'
+import { defineProcessor, type ConfigSchema, type Problem } from '../pipeline/component.ts'
 import { duration, parseDuration } from '../pipeline/config/fields.ts'
-import type { Batch, Source } from '../pipeline/model/batch.ts'
+import type { Batch } from '../pipeline/model/batch.ts'
 import type { SeriesMap } from '../pipeline/model/label-processor.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
 import { createClusterGate } from './join-workload/cluster-gate.ts'
+import { createJoinedAgain } from './join-workload/joined-again.ts'
 import { hasPod, joinLabels, type JoinRules } from './join-workload/join-labels.ts'
 import { createOutcomeCounts } from './join-workload/outcome-counts.ts'
 import { addedLookUps, outgoingNames, workloadRules, type LookUps } from './join-workload/rules.ts'
@@ -119,7 +120,6 @@ export const joinWorkload = defineProcessor({
     const tables = clusterTables(host.cluster)
     const seen = seenTables(host.cluster)
     const gate = createClusterGate(tables.feeds, parseDuration(wait_for_cluster), host, release)
-    const held = new Map<Source, Batch>()
     const counts = createOutcomeCounts(host.counters)
     const rules: JoinRules = {
       workload: workloadRules(loadWorkloadsCatalog(host.catalogs, catalog), {
@@ -144,38 +144,35 @@ export const joinWorkload = defineProcessor({
         return joined.labels
       },
     }
-    const processor = createSeriesProcessor(map, host, next)
+    const again = createJoinedAgain(next)
+    const processor = createSeriesProcessor(map, host, again.next)
+    // Whoever runs on a virtual clock compares what there is at the end of a step.
+    const keepsAll = host.clock.aligned === true
 
     function join(batch: Batch): void {
       processor.consume(batch)
       if (batch.outcome === 'ok') counts.count(batch.layout)
     }
 
-    /** Of each source the last batch that was held back, this time with its series of pods. */
     function release(): void {
-      const batches = [...held.values()]
-      held.clear()
-      for (const batch of batches) {
-        try {
-          join(batch)
-        } catch (error) {
-          // Nobody waits for an answer any more: the next collection brings it again.
-          if (!(error instanceof RefusedError)) throw error
-        }
-      }
+      again.run(join)
+      if (!keepsAll) again.clear()
     }
 
     return {
       consume(batch) {
         gate.check()
-        held.delete(batch.source)
-        if (gate.held.value === true && batch.layout.labels.some(hasPod)) held.set(batch.source, batch)
+        again.forget(batch.source)
+        if ((keepsAll || gate.held.value === true) && batch.layout.labels.some(hasPod)) again.keep(batch)
         join(batch)
       },
-      flush: () => gate.check(),
+      flush() {
+        gate.check()
+        if (keepsAll) again.run(join)
+      },
       stop() {
         gate.stop()
-        held.clear()
+        again.clear()
       },
     }
   },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createVirtualClock } from '../../pipeline/clock/virtual-clock.ts'
 import { clusterTables } from '../../pipeline/cluster/tables.ts'
 import type { Processor } from '../../pipeline/component.ts'
 import { endBatch, type Batch } from '../../pipeline/model/batch.ts'
@@ -352,79 +353,99 @@ describe('join_workload', () => {
     assert.equal(mapped(), 111, 'the pods of a node')
   })
 
-  describe('before the model is complete', () => {
-    const TEXT = 'up 1\na{namespace="ns",pod="p"} 1'
+  for (const aligned of [false, true])
+    describe(`before the model is complete, ${aligned ? 'in a config test' : 'as it runs'}`, () => {
+      const begin = (config: object = {}): Joining =>
+        joining(config, testHost({ clock: { ...createVirtualClock(0), aligned } }))
+      const TEXT = 'up 1\na{namespace="ns",pod="p"} 1'
 
-    it('holds back series of pods, and nothing else', () => {
-      const { host, join } = joining({ labels: { pod_uuid: '', workload_id: '', project: '', workload_kind: '' } })
-      const { feeds } = clusterTables(host.cluster)
-      feeds.set('kubernetes_api', 'reading')
-      assert.equal(join(TEXT), 'up 1\n')
-      putPod(host.cluster, podNamed('p'))
-      assert.equal(join(TEXT), 'up 1\n')
-      feeds.set('kubernetes_api', 'complete')
-      assert.equal(join(TEXT), 'a{namespace="ns",pod="p",workload_name="p"} 1\nup 1\n')
-      assert.equal(host.counted.get('gpucol_processor_held_back_metric_points'), 2)
-      assert.deepEqual(host.logged, [])
-    })
-
-    it('waits so long, then says so once and passes on what it has', async () => {
-      const { host, join } = joining({ wait_for_cluster: '30s' })
-      const { feeds } = clusterTables(host.cluster)
-      feeds.set('kubernetes_api', 'reading')
-      join(TEXT)
-      await host.clock.advance(29_000)
-      assert.equal(join(TEXT), 'up 1\n')
-      await host.clock.advance(1000)
-      assert.equal(join(TEXT), 'a{namespace="ns",pod="p"} 1\nup 1\n')
-      join(TEXT)
-      assert.deepEqual(host.logged, [
-        'failing the model of the cluster: it is not complete after 30s; samples of pods that are not known are passed on as they are',
-      ])
-      feeds.set('kubernetes_api', 'complete')
-      join(TEXT)
-      assert.equal(host.logged.at(-1), 'ok the model of the cluster')
-    })
-
-    it('hands on the last batch of each source when it is', async () => {
-      const { host, join, processor, out } = joining({
-        labels: { pod_uuid: '', workload_id: '', project: '', workload_kind: '' },
+      it('holds back series of pods, and nothing else', () => {
+        const { host, join } = begin({ labels: { pod_uuid: '', workload_id: '', project: '', workload_kind: '' } })
+        const { feeds } = clusterTables(host.cluster)
+        feeds.set('kubernetes_api', 'reading')
+        assert.equal(join(TEXT), 'up 1\n')
+        putPod(host.cluster, podNamed('p'))
+        assert.equal(join(TEXT), 'up 1\n')
+        feeds.set('kubernetes_api', 'complete')
+        assert.equal(join(TEXT), 'a{namespace="ns",pod="p",workload_name="p"} 1\nup 1\n')
+        assert.equal(host.counted.get('gpucol_processor_held_back_metric_points'), 2)
+        assert.deepEqual(host.logged, [])
       })
-      const { feeds } = clusterTables(host.cluster)
-      feeds.set('kubernetes_api', 'reading')
-      const [source, gone] = [createSource('http://node-b'), createSource('http://node-c')]
-      processor.consume(batchFromText('b{namespace="ns",pod="p"} 1', { source }))
-      processor.consume(batchFromText('b{namespace="ns",pod="p"} 2', { source }))
-      processor.consume(batchFromText('c{namespace="ns",pod="p"} 3', { source: gone }))
-      processor.consume(endBatch(gone, 0, 'failed'))
-      join('up 1')
-      putPod(host.cluster, podNamed('p'))
-      feeds.set('kubernetes_api', 'complete')
-      out.length = 0
-      processor.flush!()
-      assert.deepEqual(
-        out.map(batch => textFromBatch(batch)),
-        ['b{namespace="ns",pod="p",workload_name="p"} 2\n'],
-      )
-      processor.flush!()
-      await host.clock.advance(120_000)
-      assert.equal(out.length, 1)
-      feeds.set('kubernetes_api', 'reading')
-      assert.equal(join(TEXT), 'up 1\n', 'who fills it was replaced, and reads it anew')
+
+      it('waits so long, then says so once and passes on what it has', async () => {
+        const { host, join } = begin({ wait_for_cluster: '30s' })
+        const { feeds } = clusterTables(host.cluster)
+        feeds.set('kubernetes_api', 'reading')
+        join(TEXT)
+        await host.clock.advance(29_000)
+        assert.equal(join(TEXT), 'up 1\n')
+        await host.clock.advance(1000)
+        assert.equal(join(TEXT), 'a{namespace="ns",pod="p"} 1\nup 1\n')
+        join(TEXT)
+        assert.deepEqual(host.logged, [
+          'failing the model of the cluster: it is not complete after 30s; samples of pods that are not known are passed on as they are',
+        ])
+        feeds.set('kubernetes_api', 'complete')
+        join(TEXT)
+        assert.equal(host.logged.at(-1), 'ok the model of the cluster')
+      })
+
+      it('hands on the last batch of each source when it is', async () => {
+        const { host, join, processor, out } = begin({
+          labels: { pod_uuid: '', workload_id: '', project: '', workload_kind: '' },
+        })
+        const { feeds } = clusterTables(host.cluster)
+        feeds.set('kubernetes_api', 'reading')
+        const [source, gone] = [createSource('http://node-b'), createSource('http://node-c')]
+        processor.consume(batchFromText('b{namespace="ns",pod="p"} 1', { source }))
+        processor.consume(batchFromText('b{namespace="ns",pod="p"} 2', { source }))
+        processor.consume(batchFromText('c{namespace="ns",pod="p"} 3', { source: gone }))
+        processor.consume(endBatch(gone, 0, 'failed'))
+        join('up 1')
+        putPod(host.cluster, podNamed('p'))
+        feeds.set('kubernetes_api', 'complete')
+        out.length = 0
+        processor.flush!()
+        assert.deepEqual(
+          out.map(batch => textFromBatch(batch)),
+          ['b{namespace="ns",pod="p",workload_name="p"} 2\n'],
+        )
+        processor.flush!()
+        await host.clock.advance(120_000)
+        assert.equal(out.length, 1)
+        feeds.set('kubernetes_api', 'reading')
+        assert.equal(join(TEXT), 'up 1\n', 'who fills it was replaced, and reads it anew')
+      })
+
+      it('hands them on also when it has waited long enough', async () => {
+        const { host, join, out } = begin()
+        clusterTables(host.cluster).feeds.set('kubernetes_api', 'reading')
+        join(TEXT)
+        await host.clock.advance(60_000)
+        assert.equal(textFromBatch(out.at(-1)!), 'a{namespace="ns",pod="p"} 1\nup 1\n')
+      })
+
+      it('does not wait where nothing fills it', () => {
+        const { join } = begin()
+        assert.equal(join(TEXT), 'a{namespace="ns",pod="p"} 1\nup 1\n')
+      })
     })
 
-    it('hands them on also when it has waited long enough', async () => {
-      const { host, join, out } = joining()
-      clusterTables(host.cluster).feeds.set('kubernetes_api', 'reading')
-      join(TEXT)
-      await host.clock.advance(60_000)
-      assert.equal(textFromBatch(out.at(-1)!), 'a{namespace="ns",pod="p"} 1\nup 1\n')
+  it('joins all series once more at the end of a step of a config test', () => {
+    const { host, join, processor, out } = joining({
+      labels: { pod_uuid: '', workload_id: '', project: '', workload_kind: '' },
     })
-
-    it('does not wait where nothing fills it', () => {
-      const { join } = joining()
-      assert.equal(join(TEXT), 'a{namespace="ns",pod="p"} 1\nup 1\n')
-    })
+    const untouched = batchFromText('b{namespace="ns",pod="q"} 1', { source: createSource('http://node-b') })
+    processor.consume(untouched)
+    assert.equal(join('a{namespace="ns",pod="p"} 1'), 'a{namespace="ns",pod="p"} 1\n')
+    putPod(host.cluster, podNamed('p'))
+    out.length = 0
+    processor.flush!()
+    processor.flush!()
+    assert.deepEqual(
+      out.map(batch => textFromBatch(batch)),
+      ['a{namespace="ns",pod="p",workload_name="p"} 1\n'],
+    )
   })
 
   for (const [name, config, path, message] of [

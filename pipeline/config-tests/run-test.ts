@@ -35,7 +35,8 @@ const STOP_MS = 5000
 
 export async function runTest(test: ConfigTest, subject: TestConfig, options: RunOptions): Promise<TestResult> {
   const { config, state } = listenToExporters(subject.config)
-  const world = await createWorld(config, test.startMs, options.version)
+  const kinds = test.steps.flatMap(step => step.objects ?? [])
+  const world = await createWorld(config, { startMs: test.startMs, version: options.version, kinds })
   const steps: StepResult[] = []
   let logged = 0
   try {

@@ -32,17 +32,23 @@ export type World = {
   end(): Promise<void>
 }
 
+export type ObjectKind = { readonly apiVersion: string; readonly kind: string }
+
 /** Where pods find the Kubernetes API. */
 const KUBERNETES_URL = 'https://kubernetes.default.svc'
 
-export async function createWorld(config: LoadedConfig, startMs: number, version: string): Promise<World> {
+/** `kinds` are those that any step of the test has objects of: the API server knows them from the start, as if their definitions were installed. */
+export async function createWorld(
+  config: LoadedConfig,
+  { startMs, version, kinds }: { startMs: number; version: string; kinds: readonly ObjectKind[] },
+): Promise<World> {
   const clock = createVirtualClock(startMs)
   const network = createVirtualNetwork(clock)
   const lines: string[] = []
   const { level } = config.service.telemetry.logs
   const log = createLog({ level, encoding: 'console', write: line => lines.push(line.trimEnd()), now: clock.now })
   const objects = createObjectStore()
-  const api = virtualKubernetesApi(createKubernetesApi(objects, { clock }))
+  const api = virtualKubernetesApi(createKubernetesApi(objects, { clock, kinds }))
   let isApiAsked = false
   network.serve(KUBERNETES_URL, (request, response) => {
     isApiAsked = true

@@ -28,9 +28,10 @@ export function addExporterPods(state: ClusterState, seed: number): void {
   }
   state.owners.add(daemonSet)
   state.changes.record('ADDED', daemonSet, ownerObject)
+  const names = new Set<string>()
   for (const node of state.nodes) {
     const pod: Pod = {
-      name: `${NAME}-${random.suffix(5)}`,
+      name: freshName(names, () => `${NAME}-${random.suffix(5)}`),
       namespace: EXPORTER_NAMESPACE,
       uid: random.uuid(),
       owner: daemonSet,
@@ -60,4 +61,12 @@ export function addExporterPods(state: ClusterState, seed: number): void {
     state.pods.add(pod)
     state.changes.record('ADDED', pod, podObject)
   }
+}
+
+/** Suffixes are short, so that among thousands of pods two may be alike; the API server would draw again, too. */
+function freshName(names: Set<string>, draw: () => string): string {
+  let name = draw()
+  while (names.has(name)) name = draw()
+  names.add(name)
+  return name
 }

@@ -4,16 +4,20 @@ import type { Look } from '../model/label-processor.ts'
 import type { Tracked } from '../model/tracked.ts'
 import type { Pod } from './objects.ts'
 import { podFromSeen } from './seen-metadata.ts'
-import { nameKey, SEEN_NAMES } from './seen-names.ts'
+import { nameKey, SEEN_NAMES, SEEN_UIDS } from './seen-names.ts'
 import { objectKey, type SeenObject } from './seen-object.ts'
 import { SEEN_OBJECTS } from './seen.ts'
 import { podNameKey, type ClusterTables } from './tables.ts'
 
 /** What arrives as series about objects. */
-export type SeenTables = { readonly objects: Tracked<SeenObject>; readonly names: Tracked<readonly string[]> }
+export type SeenTables = {
+  readonly objects: Tracked<SeenObject>
+  readonly names: Tracked<readonly string[]>
+  readonly uids: Tracked<string>
+}
 
 export function seenTables(cluster: Cluster): SeenTables {
-  return { objects: cluster.table(SEEN_OBJECTS), names: cluster.table(SEEN_NAMES) }
+  return { objects: cluster.table(SEEN_OBJECTS), names: cluster.table(SEEN_NAMES), uids: cluster.table(SEEN_UIDS) }
 }
 
 export type FoundPod = {
@@ -37,7 +41,7 @@ export function podOf(reader: PodReader, namespace: string, name: string, uid: s
 
 function byUid(reader: PodReader, namespace: string, name: string, uid: string): FoundPod | NoPod {
   const { look, tables, seen } = reader
-  const found = inTables(reader, uid) ?? inSeen(reader, objectKey('Pod', namespace, name, uid))
+  const found = inTables(reader, uid) ?? seenByUid(reader, uid)
   if (found !== undefined) return found
   // kube-state-metrics before 2.1 tells no uid: then the name is all there is.
   const nameless = inSeen(reader, objectKey('Pod', namespace, name, undefined))
@@ -80,7 +84,13 @@ function inTables({ look, tables }: PodReader, uid: string): FoundPod | undefine
   return gone && { pod: gone, from: 'the Kubernetes API', isGone: true }
 }
 
+function seenByUid(reader: PodReader, uid: string): FoundPod | undefined {
+  const key = reader.look(reader.seen.uids.entry(uid))
+  return key === undefined ? undefined : inSeen(reader, key)
+}
+
 function inSeen({ look, seen }: PodReader, key: string): FoundPod | undefined {
   const object = look(seen.objects.entry(key))
-  return object && { pod: podFromSeen(object), from: 'kube-state-metrics', isGone: false }
+  if (object?.kind !== 'Pod') return undefined
+  return { pod: podFromSeen(object), from: 'kube-state-metrics', isGone: false }
 }

@@ -1,6 +1,6 @@
 /**
- * An index over the objects that series show: which of them have a name. Series often name a pod and not its uid, and two objects
- * that follow each other under one name are shown beside each other for a while.
+ * Indexes over the objects that series show: which of them have a name, and which has a uid. Series often name a pod and not its
+ * uid, or tell its uid alone, and two objects that follow each other under one name are shown beside each other for a while.
  */
 import type { Cluster } from '../component.ts'
 import type { Tracked } from '../model/tracked.ts'
@@ -8,14 +8,17 @@ import type { SeenObject } from './seen-object.ts'
 
 /** Keys are `nameKey(...)`, values the keys of objects. */
 export const SEEN_NAMES = 'seen_names'
+/** Keys are uids, values the keys of objects. */
+export const SEEN_UIDS = 'seen_uids'
 
 export function nameKey(kind: string, namespace: string | undefined, name: string): string {
   return `${kind}/${namespace ?? ''}/${name}`
 }
 
-/** A table of objects that keeps the index as it is written. */
+/** A table of objects that keeps the indexes as it is written. */
 export function indexedByName(cluster: Cluster, objects: Tracked<SeenObject>): Tracked<SeenObject> {
   const names = cluster.table<readonly string[]>(SEEN_NAMES)
+  const uids = cluster.table<string>(SEEN_UIDS)
 
   function keysOf({ kind, namespace, name }: SeenObject): { key: string; keys: readonly string[] } {
     const key = nameKey(kind, namespace, name)
@@ -34,6 +37,7 @@ export function indexedByName(cluster: Cluster, objects: Tracked<SeenObject>): T
       if (!isNew) return
       const known = keysOf(object)
       names.set(known.key, [...known.keys, key])
+      if (object.uid !== undefined) uids.set(object.uid, key)
     },
     delete(key) {
       const object = objects.entry(key).value
@@ -43,6 +47,7 @@ export function indexedByName(cluster: Cluster, objects: Tracked<SeenObject>): T
       const rest = known.keys.filter(one => one !== key)
       if (rest.length === 0) names.delete(known.key)
       else names.set(known.key, rest)
+      if (object.uid !== undefined && uids.entry(object.uid).value === key) uids.delete(object.uid)
     },
   }
 }

@@ -107,6 +107,19 @@ describe('join_workload on kube-state-metrics', () => {
     })
   }
 
+  it('takes what labels of the pod say is above an owner of which it knows nothing, where that is asked for', () => {
+    const text = `kube_pod_owner{namespace="ns",pod="p",uid="u",owner_kind="StatefulSet",owner_name="lws-0",owner_is_controller="true"} 1
+      kube_pod_labels{namespace="ns",pod="p",uid="u",label_leaderworkerset_sigs_k8s_io_name="lws"} 1`
+    for (const [missing, expected] of [
+      ['reference', /workload_id="ns\/StatefulSet\/lws-0"/],
+      ['labels', /workload_id="ns\/LeaderWorkerSet\/lws".*workload_type="inference"/],
+    ] as const) {
+      const { scrape } = pipelineOf({ missing_owner: missing })
+      scrape('ksm', text)
+      assert.match(scrape('dcgm', GPU), expected)
+    }
+  })
+
   it('follows what changes: a phase, an owner, another pod of the name, the end of the source', () => {
     const { scrape, remove } = pipelineOf({ labels: { workload_id: '', project: '' } })
     const owner = (uid: string, name: string) =>
@@ -122,6 +135,17 @@ describe('join_workload on kube-state-metrics', () => {
     assert.equal(scrape('dcgm', GPU), joined('u-2', 'three'))
     remove('ksm')
     assert.equal(scrape('dcgm', GPU), `${GPU}\n`)
+  })
+
+  it('finds a pod by its uid alone, as exporters that know nothing else tell it', () => {
+    const { scrape } = pipelineOf({ labels: { workload_id: '', workload_kind: '' } })
+    scrape('ksm', 'kube_pod_info{namespace="ns",pod="p",uid="u-1",node="node-a"} 1')
+    assert.equal(
+      scrape('runai', 'a{pod_uid="u-1"} 1'),
+      'a{node="node-a",pod_uid="u-1",pod_uuid="u-1",project="ns",workload_name="p"} 1\n',
+    )
+    scrape('ksm', 'kube_pod_info{namespace="ns",pod="p",uid="u-2",node="node-a"} 1')
+    assert.equal(scrape('runai', 'a{pod_uid="u-1"} 1'), 'a{pod_uid="u-1"} 1\n')
   })
 
   it('takes the newer of two pods of one name, and neither where that is not known', () => {

@@ -91,7 +91,8 @@ export async function readText(
         chunk(bytes) {
           length += bytes.length
           if (length > limitBytes) throw tooLarge
-          pieces.push(bytes.slice())
+          // Of a Buffer `slice` would be no copy.
+          pieces.push(Buffer.from(bytes))
         },
       },
       signal,

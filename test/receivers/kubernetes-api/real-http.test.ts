@@ -20,7 +20,11 @@ describe('kubernetes_api over HTTP', () => {
     const network = createNetwork(clock)
     const store = createObjectStore()
     const job = ['kubeflow.org/v1', 'PyTorchJob', 'train', 'job'] as const
-    store.replaceAll([owned('v1', 'Pod', 'train-0', 'p', job), owned(...job)])
+    // More than comes in one piece.
+    const others = Array.from({ length: 600 }, (_, i) =>
+      owned('v1', 'Pod', `other-${i}`, `other-${i}`, undefined, { spec: { text: 'x'.repeat(1000) } }),
+    )
+    store.replaceAll([owned('v1', 'Pod', 'train-0', 'p', job), owned(...job), ...others])
     const served = await serveKubernetesApi(store, network, '127.0.0.1:0', { clock, builtIn: true, bearerToken: 'abc' })
     const kubeconfig = join(folder, 'config')
     writeFileSync(
@@ -45,6 +49,7 @@ describe('kubernetes_api over HTTP', () => {
     await first
     assert.equal(feeds.entry('kubernetes_api').value, 'complete')
     assert.equal(pods.entry('p').value?.name, 'train-0')
+    assert.equal(pods.size, 601)
     assert.notEqual(owners.entry('job').value, 'unreadable')
     const running = heard(/kube_pod_status_phase.*phase="Running"/)
     store.apply([

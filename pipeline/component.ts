@@ -42,10 +42,24 @@ type Definition<S extends AnySchema> = {
 
 export type Problem = { readonly path: readonly (string | number)[]; readonly message: string }
 
+/** A rule of a Role, or, without namespaces, of a ClusterRole. */
+export type RbacRule = {
+  /** The API group, '' for core. */
+  readonly group: string
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+  /** Where; everywhere if this is missing. */
+  readonly namespaces?: readonly string[]
+  /** For whoever reads the manifest: a few words, without the name of the component. */
+  readonly why: string
+}
+
 /** Hands a batch on. Throws `RefusedError` if nobody downstream takes it now; every other failure is dealt with where it happens. */
 export type Next = (batch: Batch) => void
 
 export type ReceiverDefinition<S extends AnySchema = any> = Definition<S> & {
+  /** What it must be allowed to read of Kubernetes, for `gpucol rbac`. */
+  readonly rbac?: (config: ConfigOf<S>, catalogs: Catalogs) => readonly RbacRule[]
   create(config: ConfigOf<S>, host: Host, next: Next): Receiver
 }
 export type ProcessorDefinition<S extends AnySchema = any> = Definition<S> & {

@@ -7,6 +7,7 @@ import { receivers } from '../receivers/registry.ts'
 import { runCommand, type Command } from './commands/command.ts'
 import { components } from './commands/components.ts'
 import { printConfig } from './commands/print-config.ts'
+import { rbac } from './commands/rbac.ts'
 import { run } from './commands/run.ts'
 import { schema } from './commands/schema.ts'
 import { simulate } from './commands/simulate.ts'
@@ -16,7 +17,7 @@ import { closest } from './config/closest.ts'
 import { extensions } from './extensions.ts'
 import { packageFile } from './package-files.ts'
 
-const commands: readonly Command[] = [run, validate, components, printConfig, schema, test, simulate]
+const commands: readonly Command[] = [run, validate, components, printConfig, schema, test, simulate, rbac]
 
 const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
 

@@ -63,9 +63,22 @@ export const kubelet = defineReceiver({
     tls: { ca_file: '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt' },
   },
   check: config => checkScrapeConfig(config, kind.urls),
+  rbac: ({ metrics_paths }) =>
+    Array.from(new Set(metrics_paths.map(subresourceOf)), subresource => ({
+      group: '',
+      resources: [`nodes/${subresource}`],
+      verbs: ['get'],
+      why: 'pages of the kubelets',
+    })),
 
   create({ metrics_paths, keep_aggregates, ...config }, host, next) {
     const rules = keep_aggregates ? [] : WITHOUT_AGGREGATES
     return createScrapeReceiver(config, { ...kind, paths: metrics_paths, rules }, host, next)
   },
 })
+
+/** What the kubelet asks the API about whoever wants a page of it: https://kubernetes.io/docs/reference/access-authn-authz/kubelet-authn-authz/. */
+function subresourceOf(path: string): string {
+  const [, first] = /^\/*([^/?]*)/.exec(path)!
+  return first === 'metrics' || first === 'stats' ? first : 'proxy'
+}

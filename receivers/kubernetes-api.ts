@@ -9,6 +9,7 @@ import { createKubernetesClient } from '../pipeline/kubernetes/client.ts'
 import { createKubernetesCredentials } from '../pipeline/kubernetes/credentials.ts'
 import { createFactSources, type FactSources } from './kubernetes-api/fact-sources.ts'
 import { followCluster, type FollowedCluster } from './kubernetes-api/follow-cluster.ts'
+import { rulesOfCluster } from './kubernetes-api/rbac.ts'
 
 const config = {
   type: 'object',
@@ -50,6 +51,7 @@ export const kubernetesApi = defineReceiver({
     namespaces.flatMap((name, i) =>
       namespaces.indexOf(name) < i ? [{ path: ['namespaces', i], message: `namespace "${name}" is here twice` }] : [],
     ),
+  rbac: ({ namespaces }, catalogs) => rulesOfCluster(namespaces, catalogs),
 
   create({ kubeconfig, context, namespaces, grace, metrics, interval }, host, next) {
     const { network, clock, log, counters } = host

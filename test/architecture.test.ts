@@ -79,11 +79,12 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
         ],
       ] as const,
   ),
-  // It writes the model of the cluster.
+  // It writes the model of the cluster, and says which of the kinds in a catalog it wants to read.
   [
     'receivers/kubernetes-api',
     [
       'pipeline/component.ts',
+      'pipeline/catalog/',
       'pipeline/model/',
       'pipeline/kubernetes/',
       'pipeline/cluster/',

@@ -5,6 +5,7 @@ import { testEditorSchema } from '../config-tests/editor-schema.ts'
 import { editorSchema } from '../config/editor-schema.ts'
 import { referencePage } from '../config/reference.ts'
 import { renderOwnMetricsPage } from '../telemetry/own-metrics-page.ts'
+import { exampleManifest } from './rbac.ts'
 
 /** What each file holds, by its name. */
 export function generatedFiles(registries: Registries): ReadonlyMap<string, string> {
@@ -14,6 +15,7 @@ export function generatedFiles(registries: Registries): ReadonlyMap<string, stri
     ['catalogs/input-catalog.schema.json', jsonText(inputEditorSchema())],
     ['reference.md', referencePage(registries)],
     ['own-metrics.md', renderOwnMetricsPage()],
+    ['kubernetes/rbac.yaml', exampleManifest(registries)],
   ])
 }
 

@@ -21,6 +21,8 @@ import { staticDiscovery, type Discovery } from './discovery/discovery.ts'
 import { checkDns, createDnsDiscovery, dns } from './discovery/dns.ts'
 import { checkFileSd, createFileDiscovery, fileSd } from './discovery/file-sd.ts'
 import { createHttpDiscovery, httpSdFields } from './discovery/http-sd.ts'
+import { checkNamespaces } from './discovery/kubernetes-fields.ts'
+import { createPodDiscovery, kubernetesPods } from './discovery/kubernetes-pods.ts'
 import { targetUrl, type UrlDefaults } from './target-address.ts'
 import type { ScrapeOptions } from './target.ts'
 
@@ -55,6 +57,7 @@ export const scrapeFields = {
     additionalProperties: false,
     description: 'Targets from a URL that answers with target groups in JSON, as those of Prometheus.',
   },
+  kubernetes_pods: kubernetesPods,
   relabel_configs: {
     ...relabelRules,
     default: [],
@@ -163,11 +166,13 @@ export function checkTimes(config: Pick<ScrapeConfig, 'scrape_interval' | 'scrap
   return [{ path: ['scrape_timeout'], message }]
 }
 
-function checkDiscovery({ file_sd, dns, http_sd }: ScrapeConfig, { port }: UrlDefaults): Problem[] {
+function checkDiscovery(config: ScrapeConfig, { port }: UrlDefaults): Problem[] {
+  const { file_sd, dns, http_sd, kubernetes_pods } = config
   return [
     ...below(['file_sd'], file_sd ? [...checkFileSd(file_sd), ...checkRefresh(file_sd)] : []),
     ...below(['dns'], dns ? [...checkDns(dns, port), ...checkRefresh(dns)] : []),
     ...below(['http_sd'], http_sd ? checkRefresh(http_sd) : []),
+    ...below(['kubernetes_pods'], kubernetes_pods ? checkNamespaces(kubernetes_pods.namespaces) : []),
   ]
 }
 
@@ -182,7 +187,7 @@ export function below(path: Problem['path'], problems: readonly Problem[]): Prob
 }
 
 export function discoveriesOf(config: ScrapeConfig, host: Host): Discovery[] {
-  const { static_targets, file_sd, dns, http_sd } = config
+  const { static_targets, file_sd, dns, http_sd, kubernetes_pods } = config
   return [
     staticDiscovery(static_targets.map(target => ({ labels: new Map([['__address__', target]]) }))),
     ...(file_sd ? [createFileDiscovery(file_sd, host)] : []),
@@ -202,6 +207,7 @@ export function discoveriesOf(config: ScrapeConfig, host: Host): Discovery[] {
           ),
         ]
       : []),
+    ...(kubernetes_pods ? [createPodDiscovery(kubernetes_pods, host)] : []),
   ]
 }
 

@@ -55,3 +55,30 @@ export const OTHER_SUBJECTS: Readonly<Record<string, string>> = {
   'nan-bits':
     'No NaN with a meaning travels here (design, section 2); the bits of a staleness marker are for the remote-write exporter.',
 }
+
+/** In prometheus-common-expfmt, of the cases about durations, names and writing text. */
+export const EXPFMT_DEVIATIONS: Readonly<Record<string, string>> = {
+  'duration 1y1m1d':
+    'durations are those of Go, in any order of units, as the Collector takes them; weeks and years are additions',
+  'duration 1.5d': 'durations are those of Go, which have fractions',
+  'unescape-values basic case, no error': 'names arrive as UTF-8 and are never unescaped',
+  'unescape-values capitals ok, no error': 'names arrive as UTF-8 and are never unescaped',
+  'unescape-values underscores, no error': 'names arrive as UTF-8 and are never unescaped',
+  'create 6: Histogram with missing +Inf bucket.': 'histograms travel as the series they came as, and none is made up',
+  'create 9: Float histogram without +Inf.': 'histograms travel as the series they came as, and none is made up',
+  'create 10: Gauge histogram (rendered as regular histogram)':
+    'histograms travel as the series they came as, and none is made up',
+  'create 11: Gauge float histogram (rendered as regular histogram)':
+    'histograms travel as the series they came as, and none is made up',
+  'create 7: No metric type, should result in default type Counter.':
+    'a metric without a type is untyped here, never a counter',
+  'create error 0': 'a family without samples is not written, which is no error',
+  'create error 2': 'a value has no type of its own that could contradict its metric',
+}
+
+/** In prometheus-relabel: cases that do not apply, with the reason. */
+export const RELABEL_NOT_APPLICABLE: Readonly<Record<string, string>> = {
+  'TestRelabelValidate 0': 'the case itself says that in YAML an absent action means replace; then it is case 1',
+  'TestRelabelValidate 4': 'legacy label names: names are UTF-8 here, as in Prometheus 3 without a legacy scheme',
+  'labelmap.bad.yml': 'a YAML tag with bad base64, which is no matter of relabelling',
+}

@@ -9,30 +9,11 @@ import { labelsFrom } from '../../../pipeline/model/labels.ts'
 import { layoutFromSeries } from '../../../pipeline/model/layout.ts'
 import { metricFrom, type MetricType, type Series } from '../../../pipeline/model/series.ts'
 import { createSource } from '../../support/batch-from-text.ts'
+import { EXPFMT_DEVIATIONS } from '../../support/scraping-deviations.ts'
 import { sharedJson } from '../../support/shared.ts'
 
-/** What we do otherwise on purpose, or what does not apply, with the reason. A listed case that passes is a failure, too. */
-const DEVIATIONS: Readonly<Record<string, string>> = {
-  'duration 1y1m1d':
-    'durations are those of Go, in any order of units, as the Collector takes them; weeks and years are additions',
-  'duration 1.5d': 'durations are those of Go, which have fractions',
-  'unescape-values basic case, no error': 'names arrive as UTF-8 and are never unescaped',
-  'unescape-values capitals ok, no error': 'names arrive as UTF-8 and are never unescaped',
-  'unescape-values underscores, no error': 'names arrive as UTF-8 and are never unescaped',
-  'create 6: Histogram with missing +Inf bucket.': 'histograms travel as the series they came as, and none is made up',
-  'create 9: Float histogram without +Inf.': 'histograms travel as the series they came as, and none is made up',
-  'create 10: Gauge histogram (rendered as regular histogram)':
-    'histograms travel as the series they came as, and none is made up',
-  'create 11: Gauge float histogram (rendered as regular histogram)':
-    'histograms travel as the series they came as, and none is made up',
-  'create 7: No metric type, should result in default type Counter.':
-    'a metric without a type is untyped here, never a counter',
-  'create error 0': 'a family without samples is not written, which is no error',
-  'create error 2': 'a value has no type of its own that could contradict its metric',
-}
-
 function check(name: string, run: () => void): void {
-  const reason = DEVIATIONS[name]
+  const reason = EXPFMT_DEVIATIONS[name]
   if (reason === undefined) it(name, run)
   else it(`${name}: not so, because ${reason}`, () => assert.throws(run, `${name} passes, so it is no deviation`))
 }

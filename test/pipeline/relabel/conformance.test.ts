@@ -5,6 +5,7 @@ import { compileRegex } from '../../../pipeline/relabel/regex.ts'
 import { compileRelabel } from '../../../pipeline/relabel/relabel.ts'
 import { checkRelabelRules, type RelabelRule } from '../../../pipeline/relabel/rule.ts'
 import { parseTemplate } from '../../../pipeline/relabel/template.ts'
+import { RELABEL_NOT_APPLICABLE } from '../../support/scraping-deviations.ts'
 import { sharedJson } from '../../support/shared.ts'
 
 type RelabelCase = {
@@ -26,13 +27,6 @@ type RegexCases = {
   compile: { regex: string; valid: boolean }[]
 }
 
-/** Cases that do not apply, with the reason. */
-const NOT_APPLICABLE: Record<string, string> = {
-  'TestRelabelValidate 0': 'the case itself says that in YAML an absent action means replace; then it is case 1',
-  'TestRelabelValidate 4': 'legacy label names: names are UTF-8 here, as in Prometheus 3 without a legacy scheme',
-  'labelmap.bad.yml': 'a YAML tag with bad base64, which is no matter of relabelling',
-}
-
 describe('relabelling, by the tests of Prometheus', () => {
   for (const { name, config, input, expect, output } of sharedJson<{ cases: RelabelCase[] }>(
     'conformance/prometheus-relabel/relabel.json',
@@ -46,7 +40,7 @@ describe('relabelling, by the tests of Prometheus', () => {
 
   const validate = sharedJson<ValidateCases>('conformance/prometheus-relabel/validate.json')
   for (const { name, config, expect } of validate?.struct_cases ?? []) {
-    if (name in NOT_APPLICABLE) continue
+    if (name in RELABEL_NOT_APPLICABLE) continue
     it(`${name} is ${expect}`, () => {
       assert.equal(checkRelabelRules([config]).length > 0, expect === 'error')
     })
@@ -57,7 +51,7 @@ describe('relabelling, by the tests of Prometheus', () => {
     })
   }
   for (const { name, relabel_yaml } of validate?.bad_configs ?? []) {
-    if (name in NOT_APPLICABLE) continue
+    if (name in RELABEL_NOT_APPLICABLE) continue
     it(`refuses ${name}`, () => {
       const rules = parse(relabel_yaml!) as (RelabelRule | null)[]
       // A rule that is null, and an action that is, reach the check as what the config makes of them: nothing given.

@@ -269,7 +269,7 @@ export type TlsOptions = {
 export type ResponseHandler = {
   /** Header names are lower case; of repeated headers the values are joined by ', '. */
   head(status: number, headers: ReadonlyMap<string, string>): void
-  /** The bytes are valid until this returns: copy what is kept. */
+  /** The bytes are valid until this returns: copy what is kept. They are no Buffer, so `slice` copies. */
   chunk(bytes: Uint8Array): void
   end(): void
   failed(error: Error): void

@@ -35,7 +35,7 @@ export class Exchange {
   chunk(bytes: Uint8Array): void {
     if (this.over) return
     try {
-      this.#handler.chunk(bytes)
+      this.#handler.chunk(plain(bytes))
     } catch (error) {
       this.fail(error as Error)
     }
@@ -68,4 +68,9 @@ export class Exchange {
     this.over = true
     this.#cancelTimeout?.()
   }
+}
+
+/** `slice` of a Buffer is a view, of any other array of bytes a copy: whoever keeps a piece must be able to rely on the copy. */
+function plain(bytes: Uint8Array): Uint8Array {
+  return Buffer.isBuffer(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : bytes
 }

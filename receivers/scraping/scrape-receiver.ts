@@ -104,7 +104,10 @@ function createKindJob(config: ScrapeConfig, kind: ReceiverKind, scheduler: Sche
         const pages = path === undefined ? usual : [defaultsFor(path)]
         return pages.map(defaults => specFrom(target, defaults))
       },
-      createTarget: (spec, blocked) => createTarget({ ...options, ...spec, blocked }, host, next),
+      createTarget({ through, ...spec }, blocked) {
+        const itsHost = through === undefined ? host : { ...host, network: through.network }
+        return createTarget({ ...options, ...spec, blocked }, itsHost, next)
+      },
       targetLimit: 0,
       keepDropped: KEEP_DROPPED,
     },

@@ -44,5 +44,5 @@ export function withUsualParts(target: DiscoveredTarget, defaults: UrlDefaults):
   if (address.replace(/^[^/]*:\/\//, '').includes('/')) said('__metrics_path__', url.pathname)
   for (const [name, value] of url.searchParams) said(`__param_${name}`, value)
   const isMore = url.username !== '' || url.password !== '' || url.search !== ''
-  return { labels, ...(isMore && { url }) }
+  return { ...target, labels, ...(isMore && { url }) }
 }

@@ -7,7 +7,7 @@
 import { parseDuration } from '../../pipeline/config/fields.ts'
 import { labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
 import type { Relabel } from '../../pipeline/relabel/relabel.ts'
-import type { DiscoveredTarget } from './discovery/discovery.ts'
+import type { DiscoveredTarget, Through } from './discovery/discovery.ts'
 import { instanceOf } from './target-address.ts'
 
 export type TargetSpec = {
@@ -18,6 +18,7 @@ export type TargetSpec = {
   readonly intervalMs: number
   readonly timeoutMs: number
   readonly node?: string
+  readonly through?: Through
 }
 
 /** What targets have that say nothing else. */
@@ -70,7 +71,7 @@ function withDefaults(found: ReadonlyMap<string, string>, defaults: TargetDefaul
 /** Throws an Error that says what is wrong with the labels. */
 function specOf(
   labels: ReadonlyMap<string, string>,
-  { url: written, labels: found }: DiscoveredTarget,
+  { url: written, labels: found, through }: DiscoveredTarget,
   defaults: TargetDefaults,
 ): TargetSpec {
   const url = urlFrom(labels, defaults.params, written)
@@ -85,12 +86,21 @@ function specOf(
   const targetLabels = labelsFrom(own)
   const node = defaults.isOfNode ? nodeFrom(own, found) : undefined
   return {
-    key: JSON.stringify([url.href, targetLabels.names, targetLabels.values, intervalMs, timeoutMs, node]),
+    key: JSON.stringify([
+      url.href,
+      targetLabels.names,
+      targetLabels.values,
+      intervalMs,
+      timeoutMs,
+      node,
+      through?.name,
+    ]),
     url: url.href,
     labels: targetLabels,
     intervalMs,
     timeoutMs,
     ...(node !== undefined && { node }),
+    ...(through && { through }),
   }
 }
 

@@ -1,11 +1,17 @@
 /** What finds targets. Each way to find some is a file of its own beside this one. */
+import type { Network } from '../../../pipeline/component.ts'
 
 export type DiscoveredTarget = {
   /** `__address__`, what the source knows as `__meta_*`, and the labels the target is to have. */
   readonly labels: ReadonlyMap<string, string>
   /** Where somebody wrote a URL: it may hold a user and parameters that come more than once, and labels hold neither. */
   readonly url?: URL
+  /** What requests go through, where they do not go to the address. */
+  readonly through?: Through
 }
+
+/** `name` is equal for what leads to the same place. */
+export type Through = { readonly name: string; readonly network: Network }
 
 export type Discovery = {
   /**

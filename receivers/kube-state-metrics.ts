@@ -4,6 +4,7 @@
  * Its text is large and little of it is needed here: families that nobody asks for are left out before anything else is done with
  * them. Where it runs in shards, name all of them: an object and its owner may be in different ones.
  */
+import { clusterTables } from '../pipeline/cluster/tables.ts'
 import { defineReceiver, type ConfigSchema, type Problem } from '../pipeline/component.ts'
 import { compileRegex } from '../pipeline/relabel/regex.ts'
 import { checkScrapeConfig, scrapeFields } from './scraping/scrape-config.ts'
@@ -75,7 +76,31 @@ export const kubeStateMetrics = defineReceiver({
   check: config => [...checkScrapeConfig(config, kind.urls), ...checkFamilies(config.families)],
 
   create({ families, ...config }, host, next) {
-    return createScrapeReceiver(config, { ...kind, isWantedName: nameTest(families) }, host, next)
+    const { feeds } = clusterTables(host.cluster)
+    const receiver = createScrapeReceiver(config, { ...kind, isWantedName: nameTest(families) }, host, batch => {
+      try {
+        next(batch)
+      } finally {
+        tell()
+      }
+    })
+    /** What it shows of the cluster is complete when every shard was tried once; one that is away is not waited for. */
+    function tell(): void {
+      if (feeds.entry(host.id).value !== 'reading') return
+      const { active } = receiver.targets!()
+      if (active.length > 0 && active.every(target => target.state !== 'unknown')) feeds.set(host.id, 'complete')
+    }
+    return {
+      ...receiver,
+      start() {
+        feeds.set(host.id, 'reading')
+        return receiver.start!()
+      },
+      stop(deadlineMs) {
+        feeds.delete(host.id)
+        return receiver.stop!(deadlineMs)
+      },
+    }
   },
 })
 

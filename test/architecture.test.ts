@@ -22,7 +22,7 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
   ['pipeline/catalog/', ['pipeline/component.ts', 'pipeline/config/', 'pipeline/model/', 'pipeline/package-files.ts']],
   ['pipeline/http/', ['pipeline/component.ts', 'pipeline/clock/']],
   ['pipeline/storage/', ['pipeline/component.ts', 'pipeline/clock/']],
-  ['pipeline/server/', ['pipeline/component.ts', 'pipeline/config/fields.ts', 'pipeline/clock/']],
+  ['pipeline/server/', ['pipeline/component.ts', 'pipeline/cluster/', 'pipeline/config/fields.ts', 'pipeline/clock/']],
   [
     'pipeline/telemetry/',
     ['pipeline/component.ts', 'pipeline/model/', 'pipeline/config/', 'pipeline/clock/', 'pipeline/server/'],
@@ -79,6 +79,11 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
         ],
       ] as const,
   ),
+  // It tells the model of the cluster how far it has read.
+  [
+    'receivers/kube-state-metrics.ts',
+    ['pipeline/component.ts', 'pipeline/cluster/tables.ts', 'pipeline/relabel/', 'receivers/scraping/'],
+  ],
   // It writes the model of the cluster, and says which of the kinds in a catalog it wants to read.
   [
     'receivers/kubernetes-api',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { clusterTables } from '../../pipeline/cluster/tables.ts'
 import type { Batch } from '../../pipeline/model/batch.ts'
 import { columnCount, metricAt } from '../../pipeline/model/layout.ts'
 import { kubeStateMetrics } from '../../receivers/kube-state-metrics.ts'
@@ -89,4 +90,23 @@ kube_configmap_info{configmap="c"} 1
       assert.equal(host.counted.get('gpucol_receiver_bad_lines'), undefined)
     })
   }
+
+  it('tells the model of the cluster when every shard was tried once, after what they said was handed on', async () => {
+    const host = testHost({ id: 'kube_state_metrics' })
+    const { feeds } = clusterTables(host.cluster)
+    const states: (string | undefined)[] = []
+    const config = configOf(kubeStateMetrics, { static_targets: ['shard-0', 'shard-1'], scrape_timeout: '5s' })
+    const receiver = kubeStateMetrics.create(config, host, () => states.push(feeds.entry(host.id).value))
+    host.network.answer('http://shard-0:8080/metrics', { body: 'kube_pod_info 1\n' })
+    host.network.answer('http://shard-1:8080/metrics', { error: 'timeout' })
+    assert.equal(feeds.entry(host.id).value, undefined, 'creating it says nothing')
+    await receiver.start!()
+    await host.clock.advance(1000)
+    assert.equal(feeds.entry(host.id).value, 'reading', 'one shard has not answered')
+    await host.clock.advance(5000)
+    assert.equal(feeds.entry(host.id).value, 'complete', 'the other has had its time')
+    assert.equal(states[0], 'reading')
+    await receiver.stop!(0)
+    assert.equal(feeds.entry(host.id).value, undefined)
+  })
 })

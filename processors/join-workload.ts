@@ -5,6 +5,7 @@
  */
 import { loadWorkloadsCatalog, workloadsCatalogProblems } from '../pipeline/catalog/catalogs.ts'
 import { seenTables } from '../pipeline/cluster/find-pod.ts'
+import { joinersOf, type Joiner } from '../pipeline/cluster/joiners.ts'
 import { parseLookUp } from '../pipeline/cluster/look-up.ts'
 import { clusterTables } from '../pipeline/cluster/tables.ts'
 import { parseKind } from '../pipeline/cluster/workload-kinds.ts'
@@ -131,6 +132,8 @@ export const joinWorkload = defineProcessor({
       add: addedLookUps(add),
     }
 
+    const joiner: Joiner = { id: host.id, ...rules, isHolding: () => gate.held.value === true }
+
     const map: SeriesMap = {
       by: 'labels',
       map(incoming, look) {
@@ -160,6 +163,9 @@ export const joinWorkload = defineProcessor({
     }
 
     return {
+      start() {
+        joinersOf(host.cluster).add(joiner)
+      },
       consume(batch) {
         gate.check()
         again.forget(batch.source)
@@ -171,6 +177,7 @@ export const joinWorkload = defineProcessor({
         if (keepsAll) again.run(join)
       },
       stop() {
+        joinersOf(host.cluster).delete(joiner)
         gate.stop()
         again.clear()
       },

@@ -1,6 +1,8 @@
 /** What people and programs ask of the running service over HTTP. A new page is one row in `routes`. */
-import { defineExtension, type ConfigSchema, type ServiceView } from '../component.ts'
+import { explainPod } from '../cluster/explain-pod.ts'
+import { defineExtension, type Cluster, type ConfigSchema, type ServiceView } from '../component.ts'
 import { endpoint } from '../config/fields.ts'
+import { explainJson, explainStatus, explainText } from './explain-page.ts'
 import { escapeHtml, page } from './html.ts'
 import { html, json, text, type Handler, type Reply, type Route } from './router.ts'
 import { serve } from './serve.ts'
@@ -38,6 +40,15 @@ export const web = defineExtension({
         },
       },
       {
+        method: 'GET',
+        path: '/explain',
+        about: 'how a pod came to its labels: ?pod=NAME&namespace=NAME; JSON unless text is asked for',
+        handle: ({ headers }, _, { searchParams }) => {
+          const wantsText = prefersText(headers.accept)
+          return explained(host.service, host.cluster, searchParams, wantsText)
+        },
+      },
+      {
         method: 'POST',
         path: '/-/reload',
         about: 'reads the configuration again',
@@ -54,6 +65,18 @@ export const web = defineExtension({
     }
   },
 })
+
+function explained(service: ServiceView, cluster: Cluster, query: URLSearchParams, wantsText: boolean): Reply {
+  const pod = query.get('pod')
+  if (pod === null || pod === '') return text(400, 'say which pod: /explain?pod=NAME&namespace=NAME')
+  const explanation = explainPod(cluster, pod, query.get('namespace') || undefined)
+  const pipelinesOf = (id: string): string[] =>
+    service.components().flatMap(one => (one.kind === 'processor' && one.id === id ? (one.pipeline ?? []) : []))
+  const status = explainStatus(explanation)
+  return wantsText
+    ? text(status, explainText(explanation, pipelinesOf))
+    : json(status, explainJson(explanation, pipelinesOf))
+}
 
 /** Reloads that are asked for at the same time come one after the other: the service sees to that. */
 function reload(service: ServiceView, stopping: Promise<Reply>): Handler {
@@ -84,4 +107,8 @@ function prefersHtml(accept = ''): boolean {
   const html = accept.indexOf('text/html')
   const json = accept.indexOf('application/json')
   return html >= 0 && (json < 0 || html < json)
+}
+
+function prefersText(accept = ''): boolean {
+  return accept.startsWith('text/')
 }

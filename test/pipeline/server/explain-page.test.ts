@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict'
+import { clusterTables } from '../../../pipeline/cluster/tables.ts'
+import { seenOf, type SeenDevice } from '../../../pipeline/cluster/seen.ts'
+import { objectKey } from '../../../pipeline/cluster/seen-object.ts'
+import { seenTables } from '../../../pipeline/cluster/find-pod.ts'
+import { nameKey } from '../../../pipeline/cluster/seen-names.ts'
+import type { ComponentStatus, Extension, Processor } from '../../../pipeline/component.ts'
+import { EMPTY_LABELS } from '../../../pipeline/model/labels.ts'
+import { web } from '../../../pipeline/server/web.ts'
+import { joinWorkload } from '../../../processors/join-workload.ts'
+import { ask } from '../../support/ask.ts'
+import {
+  objectNamed,
+  podNamed,
+  putChain,
+  putNamespace,
+  putPod,
+  referenceTo,
+  removePod,
+} from '../../support/cluster-objects.ts'
+import { configOf } from '../../support/config-of.ts'
+import { serviceHost } from './service-host.ts'
+
+const HEAD = 'pod.annotation.user, owner.annotation.user, pod.label.user, owner.label.user'
+
+describe('/explain', () => {
+  let statuses: ComponentStatus[]
+  let host: ReturnType<typeof serviceHost>
+  let extension: Extension
+  let processors: Processor[]
+
+  beforeEach(async () => {
+    statuses = []
+    processors = []
+    host = serviceHost({ components: () => statuses })
+    extension = web.create({ endpoint: '127.0.0.1:0' }, host)
+    await extension.start!()
+  })
+  afterEach(async () => {
+    for (const processor of processors) await processor.stop!(0)
+    await extension.stop!(0)
+  })
+
+  async function join(id: string, config: unknown, ...pipelines: string[]): Promise<void> {
+    for (const pipeline of pipelines) {
+      const processor = joinWorkload.create(configOf(joinWorkload, config), { ...host, id }, () => {})
+      await processor.start!()
+      processors.push(processor)
+      statuses.push({ kind: 'processor', id, pipeline, state: 'ok' })
+    }
+  }
+
+  /** Without the labels that nothing is known of, and with single spaces. */
+  async function explained(query: string): Promise<string[]> {
+    const { body, headers } = await ask(host.addresses[0]!, `GET /explain?${query}`, { accept: 'text/plain' })
+    assert.equal(headers['content-type'], 'text/plain; charset=utf-8')
+    return body
+      .trimEnd()
+      .split('\n')
+      .map(line => line.replaceAll(/(?<=\S) +/g, ' '))
+      .filter(line => !/^ +\w+ - nothing is at/.test(line))
+  }
+
+  async function statusOf(query: string): Promise<number> {
+    return (await ask(host.addresses[0]!, `GET /explain?${query}`)).status
+  }
+
+  function device(parts: Partial<SeenDevice>): SeenDevice {
+    const none = { part: undefined, profile: undefined, index: undefined, model: undefined, node: undefined }
+    return { id: 'GPU-1', ...none, host: 'n1', target: 'http://n1:9400/metrics', holders: [], ...parts }
+  }
+
+  function holder(pod: string, namespace: string | undefined) {
+    return { pod, namespace, container: 'main', podUid: undefined, job: undefined }
+  }
+
+  function showDevices(...devices: SeenDevice[]): void {
+    seenOf(host.cluster).devices({ component: 'dcgm', name: 'a', labels: EMPTY_LABELS }, devices)
+  }
+
+  it('says step by step how a pod came to its labels, and which devices name it', async () => {
+    await join('join_workload', { add: { team: 'namespace.label.team', tier: ['pod.label.tier'] } }, 'metrics')
+    putChain(host.cluster, ['Pod/web-x', 'ReplicaSet.apps/web', 'Deployment.apps/web'], { labels: { user: 'ann' } })
+    putNamespace(host.cluster, 'ns', { project: 'vision', team: 'a' })
+    showDevices(
+      device({ model: 'H100', node: 'n1', holders: [holder('web-x', 'ns')] }),
+      device({ id: 'GPU-2', part: '3', profile: '1g.5gb', holders: [holder('other', 'ns'), holder('web-x', 'ns')] }),
+      device({ id: 'GPU-3', holders: [holder('web-x', 'elsewhere')] }),
+    )
+    assert.deepEqual(await explained('pod=web-x&namespace=ns'), [
+      'Pod ns/web-x',
+      '  known from the Kubernetes API: uid uid-Pod/web-x, bound to no node, Running',
+      '',
+      'Devices that name it:',
+      '  GPU-1: H100, on n1, container main, shown by http://n1:9400/metrics',
+      '  GPU-2: instance 3, 1g.5gb, on n1, container main, shown by http://n1:9400/metrics',
+      '',
+      'join_workload in the pipeline metrics:',
+      '  1. ReplicaSet.apps web, its controller',
+      '  2. Deployment.apps web, its controller: the workload',
+      '  Nothing owns that.',
+      '  pod_uuid uid-Pod/web-x the pod itself',
+      '  node - it is bound to none',
+      '  workload_id uid-Deployment.apps/web the owner chain, which ends at: top',
+      '  workload_name web the owner chain, which ends at: top',
+      '  workload_kind Deployment the owner chain, which ends at: top',
+      '  workload_type - the catalog has no type for the kind Deployment.apps',
+      '  project vision namespace.label.project',
+      '  user ann pod.label.user',
+      '  team a namespace.label.team',
+    ])
+  })
+
+  it('says where a label was looked for in vain', async () => {
+    await join('join_workload', {}, 'metrics')
+    putPod(host.cluster, podNamed('alone'))
+    const { body } = await ask(host.addresses[0]!, 'GET /explain?pod=alone', { accept: 'text/plain' })
+    assert.match(body, new RegExp(`^ {2}user +- +nothing is at ${HEAD}$`, 'm'))
+    assert.match(body, /^ {2}Nothing owns it: it is its own workload\.$/m)
+    assert.match(body, /^No devices are known: /m)
+  })
+
+  it('explains by the rules of every processor, with the names that labels go out by', async () => {
+    await join('join_workload', {}, 'metrics', 'other')
+    await join(
+      'join_workload/teams',
+      { labels: { project: 'team' }, look_up: { project: ['pod.label.team'] } },
+      'third',
+    )
+    putPod(host.cluster, podNamed('alone', { labels: { team: 'a' } }))
+    const lines = await explained('pod=alone')
+    assert.deepEqual(
+      lines.filter(line => /^(join| +(project|team) )/.test(line)),
+      [
+        'join_workload in the pipelines metrics, other:',
+        '  project ns namespace.name',
+        'join_workload/teams in the pipeline third:',
+        '  team a pod.label.team',
+      ],
+    )
+  })
+
+  it('forgets a processor that has stopped', async () => {
+    await join('join_workload', {}, 'metrics')
+    putPod(host.cluster, podNamed('alone'))
+    await processors[0]!.stop!(0)
+    assert.equal(
+      (await explained('pod=alone')).at(-1),
+      'No pipeline has the processor join_workload, so nothing is added to its series.',
+    )
+  })
+
+  it('says that it waits for an owner, and what for', async () => {
+    await join('join_workload', {}, 'metrics')
+    const job = objectNamed('Job.batch/train')
+    putPod(host.cluster, podNamed('train-0', { owners: [referenceTo(job)], annotations: { user: 'ann' } }))
+    const lines = await explained('pod=train-0')
+    const waits = '- it waits for an owner that has not been read yet'
+    assert.deepEqual(lines.slice(lines.indexOf('join_workload in the pipeline metrics:') + 1), [
+      '  1. Job.batch train, its controller: the workload',
+      '  That has not been read yet: what depends on it is not added until it is.',
+      '  pod_uuid uid-Pod/train-0 the pod itself',
+      '  node - it is bound to none',
+      ...['workload_id', 'workload_name', 'workload_kind', 'workload_type', 'project', 'department'].map(
+        label => `  ${label} ${waits}`,
+      ),
+      '  user ann pod.annotation.user',
+      `  queue ${waits}`,
+    ])
+  })
+
+  it('says that an owner cannot be read', async () => {
+    await join('join_workload', {}, 'metrics')
+    const job = objectNamed('Job.batch/train')
+    putPod(host.cluster, podNamed('train-0', { owners: [referenceTo(job, false)] }))
+    clusterTables(host.cluster).owners.set(job.uid, 'unreadable')
+    const lines = await explained('pod=train-0')
+    assert.ok(lines.includes('  1. Job.batch train, its only owner: the workload'))
+    assert.ok(lines.includes('  That cannot be read (gone, forbidden, or no such kind), so the way ends there.'))
+  })
+
+  it('says that the pod is gone', async () => {
+    const pod = podNamed('alone')
+    putPod(host.cluster, pod)
+    removePod(host.cluster, pod)
+    const lines = await explained('pod=alone')
+    assert.equal(lines[2], '  It is gone: it labels samples that come late, and counts nowhere.')
+    assert.equal(await statusOf('pod=alone'), 200)
+  })
+
+  it('says that series are held back while the cluster is being read', async () => {
+    clusterTables(host.cluster).feeds.set('kubernetes_api', 'reading')
+    await join('join_workload', {}, 'metrics')
+    putPod(host.cluster, podNamed('alone'))
+    processors[0]!.flush!()
+    const lines = await explained('pod=alone')
+    assert.ok(lines.includes('  The cluster is still being read.'))
+    assert.ok(lines.includes('  Series of pods are held back until the cluster has been read.'))
+  })
+
+  it('asks which namespace is meant where several have such a pod', async () => {
+    for (const namespace of ['b', 'a']) putPod(host.cluster, podNamed('alone', { namespace, uid: namespace }))
+    assert.deepEqual((await explained('pod=alone')).slice(0, 2), [
+      'There are pods alone in the namespaces a, b.',
+      'Say which is meant: --namespace NAMESPACE, or namespace=NAMESPACE in the address.',
+    ])
+    assert.equal(await statusOf('pod=alone'), 409)
+    assert.equal((await explained('pod=alone&namespace=b'))[0], 'Pod b/alone')
+  })
+
+  it('says that of several pods of one name nobody knows the last', async () => {
+    const { objects, names } = seenTables(host.cluster)
+    const keys = ['1', '2'].map(uid => objectKey('Pod', 'ns', 'alone', uid))
+    keys.forEach((key, i) => objects.set(key, { kind: 'Pod', namespace: 'ns', name: 'alone', uid: `${i}`, facts: [] }))
+    names.set(nameKey('Pod', 'ns', 'alone'), keys)
+    assert.match((await explained('pod=alone'))[0]!, /^There are several pods ns\/alone, /)
+    assert.equal(await statusOf('pod=alone'), 409)
+  })
+
+  describe('of a pod that is not known', () => {
+    it('says so, and that nobody tells of pods', async () => {
+      assert.deepEqual((await explained('pod=alone')).slice(0, 2), [
+        'Pod alone is not known in any namespace.',
+        'Nobody tells of pods: that takes the receiver kubernetes_api, or kube_state_metrics with normalize.',
+      ])
+      assert.equal(await statusOf('pod=alone'), 404)
+    })
+
+    it('says that the cluster is still being read', async () => {
+      clusterTables(host.cluster).feeds.set('kubernetes_api', 'reading')
+      assert.equal((await explained('pod=alone'))[1], 'The cluster is still being read.')
+    })
+
+    it('says where else there is one, and which devices name it', async () => {
+      clusterTables(host.cluster).feeds.set('kubernetes_api', 'complete')
+      putPod(host.cluster, podNamed('alone'))
+      showDevices(device({ holders: [holder('alone', 'nowhere')] }))
+      assert.deepEqual(await explained('pod=alone&namespace=nowhere'), [
+        'Pod nowhere/alone is not known.',
+        'There are pods alone in: ns.',
+        '',
+        'Devices that name it:',
+        '  GPU-1: on n1, container main, shown by http://n1:9400/metrics',
+      ])
+    })
+  })
+
+  it('is JSON for programs', async () => {
+    await join('join_workload', { labels: { pod_uuid: '', node: '' } }, 'metrics')
+    putChain(host.cluster, ['Pod/train-0', 'Job.batch/train'])
+    showDevices(device({ holders: [holder('train-0', 'ns')] }))
+    const { body, headers } = await ask(host.addresses[0]!, 'GET /explain?pod=train-0')
+    assert.equal(headers['content-type'], 'application/json')
+    const answer = JSON.parse(body) as { joined: { labels: { name: string }[] }[] }
+    answer.joined[0]!.labels = answer.joined[0]!.labels.filter(({ name }) => /_type|project|user/.test(name))
+    assert.deepEqual(answer, {
+      pod: 'train-0',
+      namespace: 'ns',
+      outcome: 'found',
+      namespaces: ['ns'],
+      cluster: 'nobody reads it',
+      devices: [{ id: 'GPU-1', node: 'n1', container: 'main', target: 'http://n1:9400/metrics' }],
+      from: 'the Kubernetes API',
+      uid: 'uid-Pod/train-0',
+      node: '',
+      phase: 'Running',
+      joined: [
+        {
+          processor: 'join_workload',
+          pipelines: ['metrics'],
+          is_holding: false,
+          owners: [
+            {
+              kind: 'Job.batch',
+              name: 'train',
+              uid: 'uid-Job.batch/train',
+              how: 'controller',
+              is_read: true,
+              is_workload: true,
+            },
+          ],
+          end: 'top',
+          labels: [
+            { name: 'workload_type', value: 'training', because: 'the kind Job' },
+            { name: 'project', value: 'ns', because: 'namespace.name' },
+            { name: 'user', value: null, because: `nothing is at ${HEAD}` },
+          ],
+        },
+      ],
+    })
+    const unknown = JSON.parse((await ask(host.addresses[0]!, 'GET /explain?pod=x')).body) as Record<string, unknown>
+    assert.equal(unknown['outcome'], 'unknown_pod')
+    assert.match(String(unknown['message']), /^Pod x is not known in any namespace\./)
+  })
+
+  it('needs a pod', async () => {
+    assert.equal(await statusOf(''), 400)
+    assert.equal(await statusOf('pod='), 400)
+  })
+})

@@ -4,6 +4,7 @@
  * Place `normalize` behind it: names, units and labels differ from one generation of the exporter to the next.
  */
 import { defineReceiver, type ConfigSchema } from '../pipeline/component.ts'
+import { kubernetesRules } from './scraping/discovery/kubernetes.ts'
 import { checkScrapeConfig, scrapeFields } from './scraping/scrape-config.ts'
 import { createScrapeReceiver, type ReceiverKind } from './scraping/scrape-receiver.ts'
 
@@ -27,6 +28,7 @@ export const dcgm = defineReceiver({
   config,
   example: { scrape_interval: '15s', static_targets: ['http://10.0.0.1:9400/metrics'] },
   check: config => checkScrapeConfig(config, kind.urls),
+  rbac: kubernetesRules,
 
   create(config, host, next) {
     return createScrapeReceiver(config, kind, host, next)

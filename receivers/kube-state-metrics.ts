@@ -7,6 +7,7 @@
 import { clusterTables } from '../pipeline/cluster/tables.ts'
 import { defineReceiver, type ConfigSchema, type Problem } from '../pipeline/component.ts'
 import { compileRegex } from '../pipeline/relabel/regex.ts'
+import { kubernetesRules } from './scraping/discovery/kubernetes.ts'
 import { checkScrapeConfig, scrapeFields } from './scraping/scrape-config.ts'
 import { createScrapeReceiver, type ReceiverKind } from './scraping/scrape-receiver.ts'
 
@@ -74,6 +75,7 @@ export const kubeStateMetrics = defineReceiver({
   config,
   example: { scrape_interval: '30s', static_targets: ['http://kube-state-metrics.kube-system:8080/metrics'] },
   check: config => [...checkScrapeConfig(config, kind.urls), ...checkFamilies(config.families)],
+  rbac: kubernetesRules,
 
   create({ families, ...config }, host, next) {
     const { feeds } = clusterTables(host.cluster)

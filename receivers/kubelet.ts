@@ -4,9 +4,10 @@
  * `/metrics/cadvisor` also has rows for whole pods and for the groups above them, which hold the containers' numbers once more:
  * these rows are left out, so that a sum over containers is the sum.
  */
-import { defineReceiver, type ConfigSchema } from '../pipeline/component.ts'
+import { defineReceiver, type ConfigOf, type ConfigSchema, type RbacRule } from '../pipeline/component.ts'
 import type { RelabelRule } from '../pipeline/relabel/rule.ts'
-import { checkScrapeConfig, scrapeFields } from './scraping/scrape-config.ts'
+import { kubernetesRules } from './scraping/discovery/kubernetes.ts'
+import { checkScrapeConfig, hasTargets, scrapeFields } from './scraping/scrape-config.ts'
 import { createScrapeReceiver, type ReceiverKind } from './scraping/scrape-receiver.ts'
 
 const { metrics_path: _, ...commonFields } = scrapeFields
@@ -63,19 +64,27 @@ export const kubelet = defineReceiver({
     tls: { ca_file: '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt' },
   },
   check: config => checkScrapeConfig(config, kind.urls),
-  rbac: ({ metrics_paths }) =>
-    Array.from(new Set(metrics_paths.map(subresourceOf)), subresource => ({
-      group: '',
-      resources: [`nodes/${subresource}`],
-      verbs: ['get'],
-      why: 'pages of the kubelets',
-    })),
+  rbac: config => [...(asksKubelets(config) ? pageRules(config.metrics_paths) : []), ...kubernetesRules(config)],
 
   create({ metrics_paths, keep_aggregates, ...config }, host, next) {
     const rules = keep_aggregates ? [] : WITHOUT_AGGREGATES
     return createScrapeReceiver(config, { ...kind, paths: metrics_paths, rules }, host, next)
   },
 })
+
+/** What is asked through the API server is asked by the API server. */
+function asksKubelets({ kubernetes_nodes, ...others }: ConfigOf<typeof config>): boolean {
+  return kubernetes_nodes?.through_api_server !== true || hasTargets(others)
+}
+
+function pageRules(paths: readonly string[]): RbacRule[] {
+  return Array.from(new Set(paths.map(subresourceOf)), subresource => ({
+    group: '',
+    resources: [`nodes/${subresource}`],
+    verbs: ['get'],
+    why: 'pages of the kubelets',
+  }))
+}
 
 /** What the kubelet asks the API about whoever wants a page of it: https://kubernetes.io/docs/reference/access-authn-authz/kubelet-authn-authz/. */
 function subresourceOf(path: string): string {

@@ -21,9 +21,7 @@ import { staticDiscovery, type Discovery } from './discovery/discovery.ts'
 import { checkDns, createDnsDiscovery, dns } from './discovery/dns.ts'
 import { checkFileSd, createFileDiscovery, fileSd } from './discovery/file-sd.ts'
 import { createHttpDiscovery, httpSdFields } from './discovery/http-sd.ts'
-import { checkNamespaces } from './discovery/kubernetes-fields.ts'
-import { checkNodes, createNodeDiscovery, kubernetesNodes } from './discovery/kubernetes-nodes.ts'
-import { createPodDiscovery, kubernetesPods } from './discovery/kubernetes-pods.ts'
+import { checkKubernetes, kubernetesDiscoveries, kubernetesFields } from './discovery/kubernetes.ts'
 import { targetUrl, type UrlDefaults } from './target-address.ts'
 import type { ScrapeOptions } from './target.ts'
 
@@ -58,8 +56,7 @@ export const scrapeFields = {
     additionalProperties: false,
     description: 'Targets from a URL that answers with target groups in JSON, as those of Prometheus.',
   },
-  kubernetes_pods: kubernetesPods,
-  kubernetes_nodes: kubernetesNodes,
+  ...kubernetesFields,
   relabel_configs: {
     ...relabelRules,
     default: [],
@@ -169,13 +166,12 @@ export function checkTimes(config: Pick<ScrapeConfig, 'scrape_interval' | 'scrap
 }
 
 function checkDiscovery(config: ScrapeConfig, { port }: UrlDefaults): Problem[] {
-  const { file_sd, dns, http_sd, kubernetes_pods, kubernetes_nodes } = config
+  const { file_sd, dns, http_sd } = config
   return [
     ...below(['file_sd'], file_sd ? [...checkFileSd(file_sd), ...checkRefresh(file_sd)] : []),
     ...below(['dns'], dns ? [...checkDns(dns, port), ...checkRefresh(dns)] : []),
     ...below(['http_sd'], http_sd ? checkRefresh(http_sd) : []),
-    ...below(['kubernetes_nodes'], kubernetes_nodes ? checkNodes(kubernetes_nodes, port) : []),
-    ...below(['kubernetes_pods'], kubernetes_pods ? checkNamespaces(kubernetes_pods.namespaces) : []),
+    ...checkKubernetes(config, port),
   ]
 }
 
@@ -189,8 +185,15 @@ export function below(path: Problem['path'], problems: readonly Problem[]): Prob
   return problems.map(problem => ({ ...problem, path: [...path, ...problem.path] }))
 }
 
+/** Whether anything in a config says where targets are. */
+export function hasTargets(config: Partial<ScrapeConfig>): boolean {
+  const { static_targets = [], file_sd, dns, http_sd, ...others } = config
+  const keys = Object.keys(kubernetesFields) as (keyof typeof kubernetesFields)[]
+  return static_targets.length > 0 || Boolean(file_sd ?? dns ?? http_sd) || keys.some(key => others[key] !== undefined)
+}
+
 export function discoveriesOf(config: ScrapeConfig, host: Host): Discovery[] {
-  const { static_targets, file_sd, dns, http_sd, kubernetes_pods, kubernetes_nodes } = config
+  const { static_targets, file_sd, dns, http_sd } = config
   return [
     staticDiscovery(static_targets.map(target => ({ labels: new Map([['__address__', target]]) }))),
     ...(file_sd ? [createFileDiscovery(file_sd, host)] : []),
@@ -210,8 +213,7 @@ export function discoveriesOf(config: ScrapeConfig, host: Host): Discovery[] {
           ),
         ]
       : []),
-    ...(kubernetes_pods ? [createPodDiscovery(kubernetes_pods, host)] : []),
-    ...(kubernetes_nodes ? [createNodeDiscovery(kubernetes_nodes, host)] : []),
+    ...kubernetesDiscoveries(config, host),
   ]
 }
 

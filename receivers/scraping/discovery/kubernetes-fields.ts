@@ -55,7 +55,7 @@ export function pageLabels({ scheme, path }: { readonly scheme?: string; readonl
   ]
 }
 
-export function checkNamespaces(names: readonly string[]): Problem[] {
+export function checkNamespaces(names: readonly string[] = []): Problem[] {
   return names.flatMap((name, i) =>
     names.indexOf(name) < i ? [{ path: ['namespaces', i], message: `namespace "${name}" is here twice` }] : [],
   )

@@ -280,11 +280,4 @@ describe('a receiver with kubernetes_pods', () => {
     await receiver.stop?.(0)
     assert.ok(host.logged.some(line => line.includes('resources: ["pods"], verbs: ["list", "watch"]')))
   })
-
-  it('refuses a namespace that is named twice', () => {
-    const kubernetes_pods = { label_selector: 'a=b', namespaces: ['x', 'x'] }
-    assert.deepEqual(dcgm.check?.(configOf(dcgm, { kubernetes_pods })), [
-      { path: ['kubernetes_pods', 'namespaces', 1], message: 'namespace "x" is here twice' },
-    ])
-  })
 })

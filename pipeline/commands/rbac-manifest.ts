@@ -12,22 +12,35 @@ export type ManifestNames = {
   readonly serviceAccount: string
 }
 
-/** Says which receiver needs what, once for rules that several need. What is allowed everywhere is not allowed again somewhere. */
+/** Says which receivers need what. A rule that allows nothing more than another is part of that one. */
 export function mergeRules(rulesByReceiver: ReadonlyMap<string, readonly RbacRule[]>): NeededRule[] {
-  const merged = new Map<string, NeededRule>()
-  for (const [id, rules] of rulesByReceiver) {
-    for (const rule of rules) {
-      const key = JSON.stringify([rule.group, rule.resources, rule.verbs, rule.namespaces])
-      const by = merged.get(key)?.by ?? []
-      merged.set(key, { ...rule, by: by.includes(id) ? by : [...by, id] })
-    }
-  }
-  const everywhere = new Set([...merged.values()].filter(rule => rule.namespaces === undefined).map(textOf))
-  return [...merged.values()].filter(rule => rule.namespaces === undefined || !everywhere.has(textOf(rule)))
+  const merged: NeededRule[] = []
+  for (const [id, rules] of rulesByReceiver) for (const rule of rules) add(merged, { ...rule, by: [id] })
+  return merged
 }
 
-function textOf({ group, resources, verbs }: RbacRule): string {
-  return JSON.stringify([group, resources, verbs])
+function add(merged: NeededRule[], rule: NeededRule): void {
+  const wider = merged.findIndex(other => isPart(rule, other))
+  if (wider >= 0) {
+    merged[wider] = neededBy(merged[wider]!, rule)
+    return
+  }
+  const parts = merged.filter(other => isPart(other, rule))
+  const others = merged.filter(other => !parts.includes(other))
+  merged.splice(0, merged.length, ...others, parts.reduce(neededBy, rule))
+}
+
+function isPart(rule: RbacRule, of: RbacRule): boolean {
+  return (
+    rule.group === of.group &&
+    rule.resources.every(resource => of.resources.includes(resource)) &&
+    rule.verbs.every(verb => of.verbs.includes(verb)) &&
+    (of.namespaces === undefined || (rule.namespaces?.every(name => of.namespaces!.includes(name)) ?? false))
+  )
+}
+
+function neededBy(rule: NeededRule, also: NeededRule): NeededRule {
+  return { ...rule, by: [...new Set([...rule.by, ...also.by])] }
 }
 
 /** YAML documents. Names must be such as Kubernetes takes, so that nothing needs quotes. */

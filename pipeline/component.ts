@@ -52,6 +52,8 @@ export type RbacRule = {
   readonly namespaces?: readonly string[]
   /** For whoever reads the manifest: a few words, without the name of the component. */
   readonly why: string
+  /** What else they should know, in lines; it stands above the manifest, once. */
+  readonly note?: string
 }
 
 /** Hands a batch on. Throws `RefusedError` if nobody downstream takes it now; every other failure is dealt with where it happens. */

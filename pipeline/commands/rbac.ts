@@ -16,11 +16,6 @@ import {
 } from './command.ts'
 import { mergeRules, renderManifest, type ManifestNames } from './rbac-manifest.ts'
 
-const ABOUT_OWNERS = `# Owners of pods are followed through any kind, by their metadata alone. The kinds that are known are below; those that a cluster does
-# not have do no harm. For another one, add its group and the plural of its kind, as \`kubectl api-resources\` prints them, with the
-# same verbs. An owner that may not be read is taken for the workload, and the log says which rule is missing.
-`
-
 export const rbac: Command = {
   name: 'rbac',
   summary: 'prints the Kubernetes manifest that lets a config read what it needs.',
@@ -70,8 +65,9 @@ export function exampleManifest({ receivers }: Registries): string {
 
 function manifest(rules: ReadonlyMap<string, readonly RbacRule[]>, names: ManifestNames, madeBy: string): string {
   const merged = mergeRules(rules)
-  const about = merged.some(({ group }) => group !== '') ? ABOUT_OWNERS : ''
-  return `# What gpucol may read of a cluster. Made by: ${madeBy}.\n${about}${renderManifest(merged, names)}`
+  const notes = new Set(merged.flatMap(({ note = '' }) => (note === '' ? [] : note.split('\n'))))
+  const head = [`What gpucol may read of a cluster. Made by: ${madeBy}.`, ...notes].map(line => `# ${line}\n`)
+  return head.join('') + renderManifest(merged, names)
 }
 
 /** By the id of the receiver, of those that are in a pipeline and need something. */

@@ -5,6 +5,10 @@ import type { Catalogs, RbacRule } from '../../pipeline/component.ts'
 
 const VERBS = ['get', 'list', 'watch']
 
+const ABOUT_OWNERS = `Owners of pods are followed through any kind, by their metadata alone. The kinds that are known are below; those that a cluster does
+not have do no harm. For another one, add its group and the plural of its kind, as \`kubectl api-resources\` prints them, with the
+same verbs. An owner that may not be read is taken for the workload, and the log says which rule is missing.`
+
 /** Kinds that stand between pods and workloads, or that are workloads of no particular type: the catalog need not name them. */
 const OTHER_OWNERS = [
   'ReplicationController.',
@@ -42,6 +46,7 @@ export function rulesOfCluster(namespaces: readonly string[], catalogs: Catalogs
         verbs: VERBS,
         ...place,
         why: 'owners of pods',
+        note: ABOUT_OWNERS,
       })),
   ]
 }

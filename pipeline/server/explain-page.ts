@@ -161,6 +161,7 @@ function endText({ steps, end }: OwnerChain): string {
     case 'top':
       return 'Nothing owns that.'
     case 'unreadable':
+      if (['label', 'guess'].includes(steps.at(-1)!.how)) return 'What is below that cannot be read.'
       return 'That cannot be read (gone, forbidden, or no such kind), so the way ends there.'
     case 'stop':
       return 'The way ends at that kind, whatever owns it.'

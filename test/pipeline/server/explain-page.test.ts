@@ -169,6 +169,96 @@ describe('/explain', () => {
     ])
   })
 
+  const longChain = Array.from({ length: 20 }, (_, i) => `Kind.example.com/${i}`)
+  for (const [title, config, put, expected] of [
+    [
+      'the way ends at a kind',
+      { stop_at: ['ReplicaSet.apps'] },
+      () => putChain(host.cluster, ['Pod/p', 'ReplicaSet.apps/web', 'Deployment.apps/web']),
+      ['  1. ReplicaSet.apps web, its controller: the workload', '  The way ends at that kind, whatever owns it.'],
+    ],
+    [
+      'a node owns the pod',
+      {},
+      () => putPod(host.cluster, podNamed('p', { owners: [referenceTo(objectNamed('Node/n1'))] })),
+      ['  A node owns it: it is its own workload.'],
+    ],
+    [
+      'a node owns an owner',
+      {},
+      () => putChain(host.cluster, ['Pod/p', 'Mirror.example.com/m', 'Node/n1']),
+      ['  1. Mirror.example.com m, its controller: the workload', '  A node owns that, which is no workload.'],
+    ],
+    [
+      'owners go round in a circle',
+      {},
+      () => {
+        const a = objectNamed('A.example.com/a')
+        putPod(host.cluster, podNamed('p', { owners: [referenceTo(a)] }))
+        clusterTables(host.cluster).owners.set(a.uid, { ...a, owners: [referenceTo(a)] })
+      },
+      [
+        '  1. A.example.com a, its controller: the workload',
+        '  What owns that is on the way already, so the way ends there.',
+      ],
+    ],
+    [
+      'the way is too long',
+      {},
+      () => putChain(host.cluster, ['Pod/p', ...longChain]),
+      [
+        '  16. Kind.example.com 15, its controller: the workload',
+        '  The way is as long as it may be, so it ends there.',
+      ],
+    ],
+    [
+      'none of several owners is the controller',
+      {},
+      () => {
+        const [a, b] = [objectNamed('A.example.com/a'), objectNamed('B.example.com/b')]
+        putPod(host.cluster, podNamed('p', { owners: [referenceTo(a, false), referenceTo(b, false)] }))
+        clusterTables(host.cluster).owners.set(a.uid, a)
+      },
+      [
+        '  1. A.example.com a, the first of several owners, none of which is its controller: the workload',
+        '  Nothing owns that.',
+      ],
+    ],
+    [
+      'an owner is guessed',
+      { missing_owner: 'names' },
+      () => {
+        const replicaSet = objectNamed('ReplicaSet.apps/web-5d4')
+        putPod(host.cluster, podNamed('p', { owners: [referenceTo(replicaSet)] }))
+        clusterTables(host.cluster).owners.set(replicaSet.uid, 'unreadable')
+      },
+      [
+        '  1. ReplicaSet.apps web-5d4, its controller',
+        '  2. Deployment.apps web, guessed from the name: the workload',
+        '  What is below that cannot be read.',
+        '  workload_name web a guess from the name of an owner that cannot be read',
+      ],
+    ],
+  ] as const) {
+    it(`says that ${title}`, async () => {
+      await join('join_workload', config, 'metrics')
+      put()
+      const lines = await explained('pod=p')
+      for (const line of expected) assert.ok(lines.includes(line), `${line}\nis not in\n${lines.join('\n')}`)
+    })
+  }
+
+  it('explains a pod that only kube-state-metrics tells of', async () => {
+    await join('join_workload', {}, 'metrics')
+    const { objects, names } = seenTables(host.cluster)
+    const key = objectKey('Pod', 'ns', 'alone', undefined)
+    objects.set(key, { kind: 'Pod', namespace: 'ns', name: 'alone', uid: undefined, facts: [] })
+    names.set(nameKey('Pod', 'ns', 'alone'), [key])
+    const lines = await explained('pod=alone')
+    assert.equal(lines[1], '  known from kube-state-metrics: bound to no node')
+    assert.ok(lines.includes('  pod_uuid - nobody told its uid'))
+  })
+
   it('says that an owner cannot be read', async () => {
     await join('join_workload', {}, 'metrics')
     const job = objectNamed('Job.batch/train')

@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { eventually, freePorts, get, startGpucol, startProcess, type GpucolProcess } from '../support/gpucol-process.ts'
+import {
+  eventually,
+  freePorts,
+  freePortsInARow,
+  get,
+  startGpucol,
+  startProcess,
+  type GpucolProcess,
+} from '../support/gpucol-process.ts'
 import { programOrSkip } from '../support/programs.ts'
 
 /** What of the independent client is used here. Its own types do not compile without those of packages that nobody needs. */
@@ -41,7 +49,8 @@ describe('the simulated cluster', function () {
   let address: string
 
   beforeEach(async () => {
-    const [port] = await freePorts(1)
+    // Every node has a port of its own behind the common one.
+    const port = await freePortsInARow(1 + NODES)
     address = `127.0.0.1:${port}`
     const args = [
       '--nodes',

@@ -4,7 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { eventually, freePorts, get, startGpucol, type GpucolProcess } from '../support/gpucol-process.ts'
+import {
+  eventually,
+  freePorts,
+  freePortsInARow,
+  get,
+  startGpucol,
+  type GpucolProcess,
+} from '../support/gpucol-process.ts'
 
 type Target = { receiver: string; url: string; state: string; labels: Record<string, string>; error?: string }
 type Answer = { targets: Target[]; dropped: { receiver: string; reason: string }[]; dropped_count: number }
@@ -21,7 +28,8 @@ describe('targets of a simulated cluster', function () {
   })
 
   it('are scraped by dcgm, kube_state_metrics and kubelet, and come and go with a file', async () => {
-    const [web, metrics, simulator] = (await freePorts(3)) as [number, number, number]
+    const simulator = await freePortsInARow(3)
+    const [web, metrics] = (await freePorts(2)) as [number, number]
     const nodes = [1, 2].map(node => `127.0.0.1:${simulator + node}`)
     const list = join(folder, 'nodes.yml')
     const write = (...targets: string[]): void => writeFileSync(list, stringify([{ targets, labels: { rack: 'r1' } }]))

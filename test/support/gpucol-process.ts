@@ -1,6 +1,6 @@
 /** gpucol as users start it: a process of its own. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 
 export const root = join(import.meta.dirname, '../..')
@@ -65,17 +65,31 @@ export function startProcess(
 
 /** Ports that nobody uses now. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
-          const server = createServer()
-          server.once('error', reject)
-          server.listen(0, '127.0.0.1', () => resolve(server))
-        }),
-    ),
-  )
+  return portsOf(await Promise.all(Array.from({ length: count }, () => listenAt(0))))
+}
+
+/** The first of so many ports in a row that nobody uses now. */
+export async function freePortsInARow(count: number): Promise<number> {
+  for (let tries = 0; tries < 50; tries++) {
+    const [first] = (await freePorts(1)) as [number]
+    const wanted = Array.from({ length: count }, (_, i) => first + i)
+    const taken = await Promise.allSettled(wanted.map(listenAt))
+    await portsOf(taken.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])))
+    if (taken.every(({ status }) => status === 'fulfilled')) return first
+  }
+  throw new Error(`no ${count} free ports in a row were found`)
+}
+
+function listenAt(port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => resolve(server))
+  })
+}
+
+/** Which ports they have, which are free again afterwards. */
+async function portsOf(servers: readonly Server[]): Promise<number[]> {
   const ports = servers.map(server => (server.address() as { port: number }).port)
   await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))
   return ports

@@ -10,6 +10,8 @@ export type CheckedValue = {
   readonly value: unknown
   /** Nothing is wrong with it, and nothing in it is unknown. */
   readonly isGood: boolean
+  /** It is as its schema wants it, keys aside that the schema does not know. */
+  readonly isReadable: boolean
   readonly findings: readonly Finding[]
 }
 
@@ -22,6 +24,9 @@ export function checkValue(entry: YamlEntry, name: string, schema: Schema): Chec
   const onHole = (path: Path) => void holes.push(path)
   const onNothing = (path: Path) => void nothings.push(path)
   const value = isNothing ? {} : plainValue(node, [schema], { onHole, onNothing })
-  const findings = schemaFindings(validatorFor(schema)(value), { entry, name, schema, holes, nothings })
-  return { value, isGood: findings.length === 0 && holes.length === 0, findings }
+  const errors = validatorFor(schema)(value)
+  const findings = schemaFindings(errors, { entry, name, schema, holes, nothings })
+  const isWhole = holes.length === 0
+  const isReadable = isWhole && errors.every(({ keyword }) => keyword === 'additionalProperties')
+  return { value, isGood: isWhole && findings.length === 0, isReadable, findings }
 }

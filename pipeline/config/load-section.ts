@@ -4,7 +4,7 @@ import { canonicalJson, deepFreeze } from './plain-object.ts'
 import { checkValue } from './check-value.ts'
 import { closest } from './closest.ts'
 import { KINDS, SECTIONS, type SectionName } from './config-schema.ts'
-import { placeOfValue } from './entry-path.ts'
+import { nodeAt, placeOfValue } from './entry-path.ts'
 import type { Finding } from './finding.ts'
 import { formatId, parseId } from './ids.ts'
 import type { ComponentConfig } from './loaded-config.ts'
@@ -106,10 +106,12 @@ function loadComponent<S extends SectionName>(
   entry: YamlEntry,
   report: (finding: Finding) => void,
 ): LoadedComponent<S> {
-  const { value: config, isGood: isSound, findings } = checkValue(entry, id, definition.config as Schema)
+  const { value: config, isGood: isSound, isReadable, findings } = checkValue(entry, id, definition.config as Schema)
   for (const finding of findings) report(finding)
   deepFreeze(config)
-  const problems: readonly Problem[] = isSound ? (definition.check?.(config) ?? []) : []
+  const found: readonly Problem[] = isReadable ? (definition.check?.(config) ?? []) : []
+  // Beside a misspelt key only what is written wrongly is a mistake: what is missing may be what the key was meant to be.
+  const problems = isSound ? found : found.filter(({ path }) => nodeAt(entry, path)?.kind === 'scalar')
   for (const { path, message } of problems) report({ place: placeOfValue(entry, path), message })
   const component = { id, type: definition.type, definition, config, fingerprint: canonicalJson(config) }
   return { component, entry, isGood: isSound && problems.length === 0 }

@@ -91,8 +91,7 @@ export async function readText(
         chunk(bytes) {
           length += bytes.length
           if (length > limitBytes) throw tooLarge
-          // Of a Buffer `slice` would be no copy.
-          pieces.push(Buffer.from(bytes))
+          pieces.push(bytes.slice())
         },
       },
       signal,

@@ -22,15 +22,14 @@ export type Look = <V>(entry: Entry<V>) => V | undefined
 
 /**
  * What the function looks at decides how often it runs: by labels once per label set (per GPU, not per field), by metric once
- * per metric, by series once per series. One that reads the layout around a series runs again for all series of a source
- * whenever that source's layout changes, and gets no layout unless it says so. By context is between the two: `context` says what
- * the function takes from a layout as a whole, and as long as it gives the same object, only new series are looked at.
+ * per metric, by series once per series. By context is for those that look at more than the series: `context` says what the
+ * function takes from a layout as a whole, and as long as it gives the same object, only new series are looked at. A context that
+ * is the layout itself has all series looked at whenever that changes.
  */
 export type SeriesMap =
   | { readonly by: 'labels'; map(labels: Labels, look: Look): Labels | undefined }
   | { readonly by: 'metric'; map(metric: Metric, look: Look): readonly MappedMetric[] }
   | { readonly by: 'series'; map(series: Series, look: Look): readonly Mapped[] }
-  | { readonly by: 'layout'; map(series: Series, look: Look, layout: Layout): readonly Mapped[] }
   | {
       readonly by: 'context'
       /** Asked once for each new layout of a source. */

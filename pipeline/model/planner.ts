@@ -49,12 +49,6 @@ export function createPlanner(map: SeriesMap): Planner {
         () => NO_CONTEXT,
         (layout, column, look) => map.map(seriesAt(layout, column), look),
       )
-    case 'layout':
-      return plannerByColumn(
-        counts,
-        layout => layout,
-        (layout, column, look) => map.map(seriesAt(layout, column), look, layout),
-      )
     case 'context':
       return plannerByColumn(
         counts,

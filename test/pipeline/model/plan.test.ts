@@ -96,9 +96,10 @@ const maps: Record<string, SeriesMap> = {
     },
   },
   'decides by its siblings': {
-    by: 'layout',
+    by: 'context',
+    context: layout => layout,
     map: ({ metric, labels }, _look, layout) =>
-      layout.metrics.some(sibling => sibling.name === 'c')
+      (layout as Layout).metrics.some(sibling => sibling.name === 'c')
         ? [{ metric, labels, scale: scaleOf(1, 100) }]
         : [{ metric, labels }],
   },
@@ -287,8 +288,6 @@ function applied(map: SeriesMap, series: Series, layout: Layout): readonly Mappe
       return map.map(series.metric, look).map(mapped => ({ ...mapped, labels: series.labels }))
     case 'series':
       return map.map(series, look)
-    case 'layout':
-      return map.map(series, look, layout)
     case 'context':
       return map.map(series, look, map.context(layout, source))
   }

@@ -3,7 +3,7 @@
  *
  * Place it first: all that comes after it then needs to know nothing about exporters.
  */
-import { inputCatalogProblems, loadInputCatalog } from '../pipeline/catalog/catalogs.ts'
+import { INPUT_CATALOGS, inputCatalogProblems, loadInputCatalog } from '../pipeline/catalog/catalogs.ts'
 import { defineProcessor, type ConfigSchema } from '../pipeline/component.ts'
 import { seenOf } from '../pipeline/cluster/seen.ts'
 import type { Source } from '../pipeline/model/batch.ts'
@@ -19,7 +19,7 @@ const config = {
     catalogs: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      default: ['dcgm', 'amd', 'kube-state-metrics', 'kubelet', 'node-exporter', 'runai-node-exporter'],
+      default: INPUT_CATALOGS,
       description:
         'Input catalogs, by name or by the path of a file of your own. Of two that know one name the later counts.',
     },

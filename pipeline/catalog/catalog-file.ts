@@ -12,24 +12,35 @@ import { readYaml, type YamlEntry } from '../config/yaml-source.ts'
 import { factFrom, factsSchema, type Fact, type FactsFile } from './fact-schema.ts'
 import type { InputCatalog } from './input-catalog.ts'
 import { inputSchema, type InputFile } from './input-schema.ts'
+import { outputSchema, type OutputCatalog } from './output-schema.ts'
+import { outputMistakes } from './resolve-output.ts'
 import { checkRange, checkUnit, resolveInput } from './resolve-input.ts'
 import { workloadsMistakes, workloadsSchema, type WorkloadsCatalog } from './workloads-schema.ts'
 
 /** The facts that need no definition in a catalog. */
 export type FactsCatalog = { readonly kind: 'facts'; readonly facts: ReadonlyMap<string, Fact> }
-export type Catalog = InputCatalog | FactsCatalog | WorkloadsCatalog
+export type Catalog = InputCatalog | FactsCatalog | WorkloadsCatalog | OutputCatalog
 
 const SCHEMAS: Readonly<Record<string, Schema>> = {
   input: inputSchema,
   facts: factsSchema,
   workloads: workloadsSchema,
+  output: outputSchema,
 }
 
-/** Without a catalog there is at least one problem. `vocabulary` is asked for when it is needed. */
+/** What other catalogs know; asked for when it is needed. */
+export type Vocabulary = {
+  /** The facts that need no definition in a catalog. */
+  shared(): ReadonlyMap<string, Fact>
+  /** Those, and all that some input catalog defines. */
+  all(): ReadonlyMap<string, Fact>
+}
+
+/** Without a catalog there is at least one problem. */
 export function readCatalog(
   path: string,
   text: string,
-  vocabulary: () => ReadonlyMap<string, Fact>,
+  vocabulary: Vocabulary,
 ): { readonly catalog: Catalog | undefined; readonly problems: readonly ConfigProblem[] } {
   const source = createSource(path, text)
   const findings: Finding[] = []
@@ -57,7 +68,7 @@ function checked(
   entry: YamlEntry,
   kind: string,
   schema: Schema,
-  vocabulary: () => ReadonlyMap<string, Fact>,
+  vocabulary: Vocabulary,
   findings: Finding[],
 ): Catalog | undefined {
   const { value, isGood, findings: found } = checkValue(entry, 'the catalog', schema)
@@ -69,7 +80,12 @@ function checked(
     findings.push(...mistakes.map(({ path, message }) => ({ place: placeOfValue(entry, path), message })))
     return value as WorkloadsCatalog
   }
-  const { catalog, findings: more } = resolveInput(value as InputFile, entry, vocabulary())
+  if (kind === 'output') {
+    const mistakes = outputMistakes(value as OutputCatalog, vocabulary.all())
+    findings.push(...mistakes.map(({ path, ...rest }) => ({ place: placeOfValue(entry, path), ...rest })))
+    return value as OutputCatalog
+  }
+  const { catalog, findings: more } = resolveInput(value as InputFile, entry, vocabulary.shared())
   findings.push(...more)
   return catalog
 }

@@ -11,6 +11,7 @@ import { packageFile } from '../package-files.ts'
 import { readCatalog, type Catalog } from './catalog-file.ts'
 import type { Fact } from './fact-schema.ts'
 import type { InputCatalog } from './input-catalog.ts'
+import type { OutputCatalog } from './output-schema.ts'
 import type { WorkloadsCatalog } from './workloads-schema.ts'
 
 type Read = { readonly version: string; readonly catalog: Catalog }
@@ -18,11 +19,21 @@ type Read = { readonly version: string; readonly catalog: Catalog }
 /** Where the facts stand that need no definition in a catalog. */
 const VOCABULARY = 'facts'
 
+/** What `normalize` reads unless it is told otherwise. */
+export const INPUT_CATALOGS = [
+  'dcgm',
+  'amd',
+  'kube-state-metrics',
+  'kubelet',
+  'node-exporter',
+  'runai-node-exporter',
+] as const
+
 /** For the whole process: what checks a config and what runs it need the same files. By directory and path. */
 const known = new Map<string, Read>()
 
 export function createCatalogs(directory: string): Catalogs {
-  function vocabulary(): ReadonlyMap<string, Fact> {
+  function shared(): ReadonlyMap<string, Fact> {
     const catalog = load(VOCABULARY)
     return catalog.kind === 'facts' ? catalog.facts : new Map()
   }
@@ -33,7 +44,7 @@ export function createCatalogs(directory: string): Catalogs {
     const read = known.get(key)
     const { text, version } = readText(path, nameOrPath, directory, read)
     if (read !== undefined && read.version === version) return read.catalog
-    const { catalog, problems } = readCatalog(path, text, vocabulary)
+    const { catalog, problems } = readCatalog(path, text, { shared, all: () => knownFacts({ load }) })
     if (catalog === undefined) throw new ConfigError(problems)
     known.set(key, { version, catalog })
     return catalog
@@ -58,6 +69,25 @@ export function loadWorkloadsCatalog(catalogs: Catalogs, nameOrPath: string): Wo
   return catalog
 }
 
+/** A catalog that says which metrics roll-ups make. Throws likewise. */
+export function loadOutputCatalog(catalogs: Catalogs, nameOrPath: string): OutputCatalog {
+  const catalog = catalogs.load(nameOrPath) as Catalog
+  if (catalog.kind !== 'output')
+    throw new Error(`catalog "${nameOrPath}" is no output catalog but one of ${catalog.kind}`)
+  return catalog
+}
+
+/** All facts that some source gives, by name. */
+export function knownFacts(catalogs: Catalogs): ReadonlyMap<string, Fact> {
+  const facts = new Map<string, Fact>()
+  for (const name of INPUT_CATALOGS) {
+    for (const { fact } of loadInputCatalog(catalogs, name).rules.values()) facts.set(fact.name, fact)
+  }
+  const shared = catalogs.load(VOCABULARY) as Catalog
+  if (shared.kind === 'facts') for (const [name, fact] of shared.facts) facts.set(name, fact)
+  return facts
+}
+
 /** What is wrong with catalogs that a config names, each mistake with its own file, line and column. */
 export function inputCatalogProblems(names: readonly string[]): { index: number; message: string }[] {
   return names.flatMap((name, index) => mistakesOf(name, loadInputCatalog).map(message => ({ index, message })))
@@ -65,6 +95,10 @@ export function inputCatalogProblems(names: readonly string[]): { index: number;
 
 export function workloadsCatalogProblems(name: string): string[] {
   return mistakesOf(name, loadWorkloadsCatalog)
+}
+
+export function outputCatalogProblems(name: string): string[] {
+  return mistakesOf(name, loadOutputCatalog)
 }
 
 function mistakesOf(name: string, load: (catalogs: Catalogs, name: string) => unknown): string[] {

@@ -1,0 +1,143 @@
+/**
+ * What is added up for the groups of a metric. Accumulators of parts can be merged: the roll-up of parts is the roll-up of the whole, to
+ * the last bit where the numbers are integers.
+ */
+import type { Aggregate } from '../../pipeline/catalog/output-schema.ts'
+
+/** By slot of the group. `count` is how many contributed; 0 is no series. */
+export type Accumulators = {
+  readonly count: Float64Array
+  /** Sum, weighted sum, minimum, maximum or latest time, as the aggregate needs it. */
+  readonly main: Float64Array
+  /** Sum of weights, or of what is divided by. */
+  readonly other: Float64Array
+}
+
+export type Contribution = {
+  /** By contributor: the slot of its group, 0 for none. */
+  readonly slots: Uint32Array
+  /** NaN where it has no value. */
+  readonly values: Float64Array
+  readonly weights: Float64Array | undefined
+  /** For `ratio`. */
+  readonly over: Float64Array | undefined
+}
+
+export function createAccumulators(slots: number, aggregate: Aggregate): Accumulators {
+  const main = new Float64Array(slots)
+  if (aggregate === 'min') main.fill(Infinity)
+  if (aggregate === 'max' || aggregate === 'last_active') main.fill(-Infinity)
+  return { count: new Float64Array(slots), main, other: new Float64Array(slots) }
+}
+
+/** Loops over typed arrays, one for each way to add: this is what a flush costs. */
+export function accumulate(
+  { count, main, other }: Accumulators,
+  aggregate: Aggregate,
+  { slots, values, weights, over }: Contribution,
+): void {
+  const length = slots.length
+  switch (aggregate) {
+    case 'mean':
+      if (weights === undefined) {
+        for (let i = 0; i < length; i++) {
+          const value = values[i]!
+          if (value !== value) continue
+          const slot = slots[i]!
+          main[slot]! += value
+          count[slot]!++
+        }
+        other.set(count)
+        return
+      }
+      for (let i = 0; i < length; i++) {
+        const value = values[i]!
+        if (value !== value) continue
+        const slot = slots[i]!
+        main[slot]! += value * weights[i]!
+        other[slot]! += weights[i]!
+        count[slot]!++
+      }
+      return
+    case 'ratio':
+      for (let i = 0; i < length; i++) {
+        const value = values[i]!
+        const divisor = over![i]!
+        if (value !== value || divisor !== divisor) continue
+        const slot = slots[i]!
+        main[slot]! += value
+        other[slot]! += divisor
+        count[slot]!++
+      }
+      return
+    case 'min':
+      for (let i = 0; i < length; i++) {
+        const value = values[i]!
+        if (value !== value) continue
+        const slot = slots[i]!
+        if (value < main[slot]!) main[slot] = value
+        count[slot]!++
+      }
+      return
+    case 'max':
+    case 'last_active':
+      for (let i = 0; i < length; i++) {
+        const value = values[i]!
+        if (value !== value) continue
+        const slot = slots[i]!
+        if (value > main[slot]!) main[slot] = value
+        count[slot]!++
+      }
+      return
+    case 'any':
+      for (let i = 0; i < length; i++) {
+        const value = values[i]!
+        if (value !== value) continue
+        const slot = slots[i]!
+        if (value > 0) main[slot] = 1
+        count[slot]!++
+      }
+      return
+    default:
+      for (let i = 0; i < length; i++) {
+        const value = values[i]!
+        if (value !== value) continue
+        const slot = slots[i]!
+        main[slot]! += value
+        count[slot]!++
+      }
+  }
+}
+
+/** What a slot of one becomes together with a slot of another, which stays as it is. */
+export function mergeSlot(
+  into: Accumulators,
+  slot: number,
+  from: Accumulators,
+  fromSlot: number,
+  aggregate: Aggregate,
+): void {
+  into.count[slot]! += from.count[fromSlot]!
+  into.other[slot]! += from.other[fromSlot]!
+  const [one, other] = [into.main[slot]!, from.main[fromSlot]!]
+  if (aggregate === 'min') into.main[slot] = Math.min(one, other)
+  else if (aggregate === 'max' || aggregate === 'last_active' || aggregate === 'any') {
+    into.main[slot] = Math.max(one, other)
+  } else into.main[slot] = one + other
+}
+
+/** The result for a slot; NaN if there is none. */
+export function resultOf({ count, main, other }: Accumulators, slot: number, aggregate: Aggregate): number {
+  if (count[slot] === 0) return NaN
+  switch (aggregate) {
+    case 'mean':
+    case 'ratio':
+      return other[slot] === 0 ? NaN : main[slot]! / other[slot]!
+    case 'count':
+      return count[slot]!
+    case 'info':
+      return 1
+    default:
+      return main[slot]!
+  }
+}

@@ -1,0 +1,77 @@
+/** What a series of a roll-up is about: a GPU, a pod, a workload, a node. Its labels are made of what is known of it. */
+import { labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
+
+export type Entity = {
+  /** The value of an attribute, or what a look-up finds; undefined if there is none. */
+  get(attribute: string): string | undefined
+  /** By grouping: the group it belongs to, once somebody has asked. */
+  groups: (Group | undefined)[]
+}
+
+/** One series of a roll-up. */
+export type Group = {
+  readonly labels: Labels
+  /** Its place in arrays. 0 is the place of what belongs to no group. */
+  readonly slot: number
+  usedAt: number
+}
+
+export function entityFrom(get: Entity['get']): Entity {
+  return { get, groups: [] }
+}
+
+/** The labels of a metric: names, and what each is. */
+export type LabelSpec = readonly (readonly [name: string, attribute: string])[]
+
+/**
+ * Groups by labels. Two entities with the same labels are one group: whatever else tells them apart cannot be seen from outside, and
+ * two values for one series would be wrong.
+ */
+export class Grouping {
+  readonly labels: LabelSpec
+  /** By slot. */
+  readonly groups: (Group | undefined)[] = [undefined]
+  readonly #index: number
+  readonly #key: readonly string[]
+  readonly #byLabels = new Map<Labels, Group>()
+  readonly #free: number[] = []
+
+  /** `key` are the attributes without which there is no series. */
+  constructor(index: number, labels: LabelSpec, key: readonly string[]) {
+    this.#index = index
+    this.labels = labels
+    this.#key = key
+  }
+
+  /** The slot of the group that an entity belongs to; 0 if it belongs to none. */
+  slotOf(entity: Entity, now: number): number {
+    let group = entity.groups[this.#index]
+    if (group === undefined || this.groups[group.slot] !== group) {
+      if (this.#key.some(attribute => (entity.get(attribute) ?? '') === '')) return 0
+      group = this.#groupOf(labelsFrom(this.labels.map(([name, attribute]) => [name, entity.get(attribute) ?? ''])))
+      entity.groups[this.#index] = group
+    }
+    group.usedAt = now
+    return group.slot
+  }
+
+  /** Frees the groups that nobody has asked for since. */
+  release(now: number): void {
+    for (const [labels, group] of this.#byLabels) {
+      if (group.usedAt === now) continue
+      this.#byLabels.delete(labels)
+      this.groups[group.slot] = undefined
+      this.#free.push(group.slot)
+    }
+  }
+
+  #groupOf(labels: Labels): Group {
+    let group = this.#byLabels.get(labels)
+    if (group === undefined) {
+      group = { labels, slot: this.#free.pop() ?? this.groups.length, usedAt: 0 }
+      this.#byLabels.set(labels, group)
+      this.groups[group.slot] = group
+    }
+    return group
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * Takes from batches the readings that roll-ups need. Which column is a reading of which thing is worked out once per layout; a batch
+ * moves numbers.
+ *
+ * A scrape that failed does not end readings: a target that is missed once is no drop of anything. They end after `holdMs`, at once
+ * when a target is removed, and at once when a target answers without them.
+ */
+import type { Batch, Source } from '../../pipeline/model/batch.ts'
+import type { Labels } from '../../pipeline/model/labels.ts'
+import { columnCount, labelsAt, type Layout } from '../../pipeline/model/layout.ts'
+import { combine, type Scale } from '../../pipeline/model/scale.ts'
+import type { Reading } from './reading.ts'
+
+/** A fact that is wanted, and of which thing a series of it is a reading. */
+export type FactUse = {
+  readonly fact: string
+  readonly reading: Reading
+  /** From the base unit of the fact to that of the reading. */
+  readonly scale: Scale
+  /** The key of the thing that a series speaks of; undefined if it is not wanted. */
+  identify(labels: Labels, source: Source): string | undefined
+}
+
+type Segment = {
+  readonly use: FactUse
+  readonly numbers: Uint32Array
+  readonly columns: Uint32Array
+  readonly multiply: number
+  readonly divide: number
+}
+
+type Draft = { readonly numbers: number[]; readonly columns: number[] }
+
+type SourceState = {
+  readonly number: number
+  layout: Layout | undefined
+  segments: readonly Segment[]
+  last: Batch | undefined
+  /** Since when it cannot be read, on the monotonic clock. */
+  failedMs: number | undefined
+}
+
+export type Intake = {
+  /** Whether a metric is a fact that is wanted. */
+  wants(name: string): boolean
+  take(batch: Batch): void
+  /** Ends what has been held for long enough. */
+  expire(): void
+  /** How many sources are away and still count. */
+  readonly held: number
+}
+
+export function createIntake(uses: readonly FactUse[], holdMs: number, monotonic: () => number): Intake {
+  const usesByFact = new Map<string, FactUse[]>()
+  for (const use of uses) usesByFact.set(use.fact, [...(usesByFact.get(use.fact) ?? []), use])
+  const states = new Map<Source, SourceState>()
+  const statesByNumber = new Map<number, SourceState>()
+  let lastNumber = 0
+  let held = 0
+
+  function stateOf(source: Source): SourceState {
+    let state = states.get(source)
+    if (state === undefined) {
+      state = { number: ++lastNumber, layout: undefined, segments: [], last: undefined, failedMs: undefined }
+      states.set(source, state)
+      statesByNumber.set(state.number, state)
+    }
+    return state
+  }
+
+  function follow(state: SourceState, source: Source, layout: Layout): void {
+    const before = state.segments
+    state.segments = segmentsOf(source, layout, before, state.layout)
+    state.layout = layout
+    leave(state, before, state.segments)
+  }
+
+  /** The order of uses in a layout is that of its columns, so that things are taken in the order in which the target shows them. */
+  function segmentsOf(
+    source: Source,
+    layout: Layout,
+    before: readonly Segment[],
+    previous: Layout | undefined,
+  ): Segment[] {
+    const usesOf = layout.metrics.map(({ name }) => usesByFact.get(name) ?? [])
+    if (usesOf.every(one => one.length === 0)) return []
+    // A metric may be in a layout twice, with other words or another scale.
+    const drafts = usesOf.map(uses => uses.map((): Draft => ({ numbers: [], columns: [] })))
+    const known = numbersByLabels(before, previous)
+    for (let column = 0; column < columnCount(layout); column++) {
+      const entry = layout.metricOf[column]!
+      usesOf[entry]!.forEach((use, i) => {
+        const number = numberOf(use, labelsAt(layout, column), source, known)
+        if (number < 0) return
+        drafts[entry]![i]!.numbers.push(number)
+        drafts[entry]![i]!.columns.push(column)
+      })
+    }
+    return usesOf.flatMap((uses, entry) =>
+      uses.map((use, i) => {
+        const { numbers, columns } = drafts[entry]![i]!
+        const { multiply, divide } = combine(layout.scales[entry]!, use.scale)
+        return { use, numbers: Uint32Array.from(numbers), columns: Uint32Array.from(columns), multiply, divide }
+      }),
+    )
+  }
+
+  /** Gives back what the plan before had taken, and ends the readings that are no more. */
+  function leave(state: SourceState, before: readonly Segment[], now: readonly Segment[]): void {
+    const staying = new Map<FactUse, Set<number>>()
+    for (const { use, numbers } of now)
+      staying.set(use, (staying.get(use) ?? new Set<number>()).union(new Set(numbers)))
+    for (const { use, numbers } of before) {
+      const stays = staying.get(use)
+      for (const number of numbers) {
+        if (stays?.has(number) !== true) use.reading.end(state.number, number, other => latest(use, number, other))
+        use.reading.things.release(number)
+      }
+    }
+  }
+
+  function latest(use: FactUse, number: number, source: number) {
+    const state = statesByNumber.get(source)
+    const segment = state?.segments.find(one => one.use === use && one.numbers.includes(number))
+    if (state?.last === undefined || segment === undefined) return undefined
+    const { numbers, columns, multiply, divide } = segment
+    const column = columns[numbers.indexOf(number)]!
+    const { values, times, timeMs } = state.last
+    const stamp = times?.[column] ?? NaN
+    return { value: (values[column]! * multiply) / divide, timeMs: Number.isNaN(stamp) ? timeMs : stamp }
+  }
+
+  function end(state: SourceState): void {
+    leave(state, state.segments, [])
+    state.segments = []
+    state.layout = undefined
+    state.last = undefined
+  }
+
+  function setFailed(state: SourceState, failedMs: number | undefined): void {
+    held += Number(failedMs !== undefined) - Number(state.failedMs !== undefined)
+    state.failedMs = failedMs
+  }
+
+  return {
+    wants: name => usesByFact.has(name),
+    take(batch) {
+      const { source, outcome, layout } = batch
+      const known = states.get(source)
+      if (outcome === 'failed') {
+        if (known === undefined || known.segments.length === 0) return
+        setFailed(known, known.failedMs ?? monotonic())
+        for (const { use } of known.segments) use.reading.yield(known.number)
+        return
+      }
+      if (outcome === 'removed') {
+        if (known === undefined) return
+        end(known)
+        setFailed(known, undefined)
+        states.delete(source)
+        statesByNumber.delete(known.number)
+        return
+      }
+      if (known === undefined && !layout.metrics.some(({ name }) => usesByFact.has(name))) return
+      const state = stateOf(source)
+      setFailed(state, undefined)
+      if (state.layout !== layout) follow(state, source, layout)
+      const isAbsent = batch.absent && absentMarks(batch.absent, columnCount(layout))
+      for (const { use, numbers, columns, multiply, divide } of state.segments) {
+        use.reading.write(state.number, numbers, columns, batch, multiply, divide, isAbsent)
+      }
+      state.last = batch
+    },
+    expire() {
+      if (held === 0) return
+      for (const state of states.values()) {
+        if (state.failedMs === undefined || monotonic() - state.failedMs < holdMs) continue
+        end(state)
+        setFailed(state, undefined)
+      }
+    },
+    get held() {
+      return held
+    },
+  }
+}
+
+/** What a source showed before, so that a label set that stays costs no label work. */
+function numbersByLabels(segments: readonly Segment[], layout: Layout | undefined): Map<FactUse, Map<Labels, number>> {
+  const known = new Map<FactUse, Map<Labels, number>>()
+  if (layout === undefined) return known
+  for (const { use, numbers, columns } of segments) {
+    const byLabels = known.get(use) ?? new Map<Labels, number>()
+    numbers.forEach((number, i) => byLabels.set(labelsAt(layout, columns[i]!), number))
+    known.set(use, byLabels)
+  }
+  return known
+}
+
+function numberOf(
+  use: FactUse,
+  labels: Labels,
+  source: Source,
+  known: ReadonlyMap<FactUse, ReadonlyMap<Labels, number>>,
+): number {
+  const number = known.get(use)?.get(labels)
+  const { things } = use.reading
+  if (number !== undefined) {
+    things.retain(number)
+    return number
+  }
+  const key = use.identify(labels, source)
+  return key === undefined ? -1 : things.take(key, labels)
+}
+
+function absentMarks(absent: Uint32Array, columns: number): Uint8Array {
+  const marks = new Uint8Array(columns)
+  for (const column of absent) marks[column] = 1
+  return marks
+}

@@ -1,0 +1,204 @@
+/**
+ * The latest value of one fact for every thing that has it, whichever target it came from. NaN is no value.
+ *
+ * A thing may be shown by several sources. Of their samples the freshest counts, and of two of one time the larger, so that the order
+ * in which targets are scraped means nothing.
+ */
+import type { Things } from './things.ts'
+
+export type ReadingOptions = {
+  /** The rate per second of a counter is kept instead of the counter. */
+  readonly rate: boolean
+  /** Samples above this are activity, whose last time is kept. */
+  readonly activeAbove?: number
+}
+
+/** No source. */
+const NOBODY = 0
+
+export class Reading {
+  values = new Float64Array(0)
+  times = new Float64Array(0)
+  /** When a sample was last above the threshold; NaN if never. */
+  active: Float64Array | undefined
+  readonly things: Things
+  readonly activeAbove: number | undefined
+  #owners = new Int32Array(0)
+  #counters: { values: Float64Array; times: Float64Array } | undefined
+  /** By thing, all sources that show it, where there are several. */
+  readonly #contested = new Map<number, Set<number>>()
+
+  constructor(things: Things, { rate, activeAbove }: ReadingOptions) {
+    this.things = things
+    this.activeAbove = activeAbove
+    if (rate) this.#counters = { values: new Float64Array(0), times: new Float64Array(0) }
+    if (activeAbove !== undefined) this.active = new Float64Array(0)
+    things.attach(this)
+  }
+
+  grow(capacity: number): void {
+    this.values = grown(this.values, capacity)
+    this.times = grown(this.times, capacity)
+    if (this.active !== undefined) this.active = grown(this.active, capacity)
+    if (this.#counters !== undefined) {
+      this.#counters = { values: grown(this.#counters.values, capacity), times: grown(this.#counters.times, capacity) }
+    }
+    const owners = new Int32Array(capacity)
+    owners.set(this.#owners)
+    this.#owners = owners
+  }
+
+  reset(number: number): void {
+    this.#clear(number)
+    this.#contested.delete(number)
+    if (this.active !== undefined) this.active[number] = NaN
+  }
+
+  /**
+   * A sample for each thing of `numbers`: that of numbers[i] is in `values` at columns[i], to be multiplied and divided. `isAbsent` says
+   * which columns have none.
+   */
+  write(
+    source: number,
+    numbers: Uint32Array,
+    columns: Uint32Array,
+    batch: { readonly values: Float64Array; readonly times?: Float64Array; readonly timeMs: number },
+    multiply: number,
+    divide: number,
+    isAbsent: Uint8Array | undefined,
+  ): void {
+    const { values: incoming, times: stamps, timeMs } = batch
+    if (this.#counters === undefined && stamps === undefined && isAbsent === undefined) {
+      this.#writePlain(source, numbers, columns, incoming, timeMs, multiply, divide)
+      return
+    }
+    for (let i = 0; i < numbers.length; i++) {
+      const column = columns[i]!
+      if (isAbsent !== undefined && isAbsent[column] === 1) continue
+      const stamp = stamps === undefined ? timeMs : stamps[column]!
+      const time = Number.isNaN(stamp) ? timeMs : stamp
+      const value = (incoming[column]! * multiply) / divide
+      if (this.#counters === undefined) this.#put(source, numbers[i]!, value, time)
+      else this.#count(source, numbers[i]!, value, time)
+    }
+  }
+
+  /** What nearly all batches are: every column has a sample of one time. */
+  #writePlain(
+    source: number,
+    numbers: Uint32Array,
+    columns: Uint32Array,
+    incoming: Float64Array,
+    timeMs: number,
+    multiply: number,
+    divide: number,
+  ): void {
+    const { values, times, active, activeAbove = 0 } = this
+    const owners = this.#owners
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i]!
+      const value = (incoming[columns[i]!]! * multiply) / divide
+      if (owners[number] === source) {
+        values[number] = value
+        times[number] = timeMs
+        if (active !== undefined && value > activeAbove) active[number] = timeMs
+      } else this.#put(source, number, value, timeMs)
+    }
+  }
+
+  #put(source: number, number: number, value: number, time: number): void {
+    const owner = this.#owners[number]!
+    if (owner !== source && owner !== NOBODY) {
+      this.#contest(number, owner, source)
+      const known = this.times[number]!
+      if (known > time || (known === time && this.values[number]! >= value)) return
+    }
+    this.#owners[number] = source
+    this.values[number] = value
+    this.times[number] = time
+    if (this.active !== undefined && value > this.activeAbove!) this.active[number] = time
+  }
+
+  /**
+   * From a counter to its rate. A counter that is smaller than before has begun anew. A sample that is repeated, or older, tells
+   * nothing. Two sources may count one thing by clocks of their own, so only one of them is listened to.
+   */
+  #count(source: number, number: number, value: number, time: number): void {
+    const owner = this.#owners[number]!
+    if (owner !== source && owner !== NOBODY) {
+      this.#contest(number, owner, source)
+      return
+    }
+    this.#owners[number] = source
+    const counters = this.#counters!
+    const before = counters.values[number]!
+    const sinceMs = time - counters.times[number]!
+    if (sinceMs === 0) return
+    counters.values[number] = value
+    counters.times[number] = time
+    if (!(sinceMs > 0)) return
+    const increase = value >= before ? value - before : value
+    this.#put(source, number, (increase / sinceMs) * 1000, time)
+  }
+
+  #contest(number: number, owner: number, source: number): void {
+    const sources = this.#contested.get(number)
+    if (sources === undefined) this.#contested.set(number, new Set([owner, source]))
+    else sources.add(source)
+  }
+
+  /**
+   * A source does not show the thing any more. If it was the one that counted, the freshest of the others counts: `latestOf` says what
+   * another source showed last.
+   */
+  end(
+    source: number,
+    number: number,
+    latestOf: (source: number) => { readonly value: number; readonly timeMs: number } | undefined,
+  ): void {
+    const others = this.#contested.get(number)
+    others?.delete(source)
+    if (this.#owners[number] !== source) return
+    if (this.#counters !== undefined && this.#handOver(number)) return
+    this.#clear(number)
+    for (const other of others ?? []) {
+      const latest = latestOf(other)
+      if (latest !== undefined) this.#put(other, number, latest.value, latest.timeMs)
+    }
+  }
+
+  /** A source cannot be read for now: what others count as well is from now on counted by them. */
+  yield(source: number): void {
+    if (this.#counters === undefined) return
+    for (const [number, sources] of this.#contested) {
+      if (this.#owners[number] !== source) continue
+      sources.delete(source)
+      this.#handOver(number)
+    }
+  }
+
+  /** The rate stays until the other source has told its counter twice. */
+  #handOver(number: number): boolean {
+    const [heir] = this.#contested.get(number) ?? []
+    if (heir === undefined) return false
+    this.#owners[number] = heir
+    this.#counters!.values[number] = NaN
+    this.#counters!.times[number] = NaN
+    return true
+  }
+
+  #clear(number: number): void {
+    this.#owners[number] = NOBODY
+    this.values[number] = NaN
+    this.times[number] = NaN
+    if (this.#counters === undefined) return
+    this.#counters.values[number] = NaN
+    this.#counters.times[number] = NaN
+  }
+}
+
+function grown(array: Float64Array, capacity: number): Float64Array<ArrayBuffer> {
+  const result = new Float64Array(capacity).fill(NaN)
+  result.set(array)
+  return result
+}

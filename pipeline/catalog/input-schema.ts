@@ -47,6 +47,7 @@ const devices = {
     container: { type: 'string', description: 'Label of its container.' },
     pod_uid: { type: 'string', description: 'Label of its uid.' },
     job: { type: 'string', description: 'Label of a job that holds the device.' },
+    replica: { type: 'string', description: 'Label of the replica that the holder has of a shared device.' },
     holders: { ...names, description: 'Further labels that tell holders of one device apart.' },
     nobody: {
       type: 'object',

@@ -3,7 +3,7 @@
  * projects is a sum or a mean over pairs, and what is in no pair is nobody's.
  */
 import type { FoundPod } from './find-pod.ts'
-import type { SeenDevice } from './seen.ts'
+import type { Holder, SeenDevice } from './seen.ts'
 
 /** One who has a part of a device: a pod that is bound and not finished, or a job of a batch system. */
 export type Holding = {
@@ -12,7 +12,12 @@ export type Holding = {
   readonly job: string | undefined
   /** Above 0. Those of one device never add up to more than 1. */
   readonly share: number
+  /** What tells that it has it, and how much of it, for `gpucol explain`. */
+  readonly because: string
 }
+
+/** One whom the exporter names, and who has no part of the device. */
+export type Passed = { readonly holder: Holder; readonly reason: UnattributedReason; readonly because: string }
 
 /** Why a part of a device is nobody's. */
 export type UnattributedReason = 'free' | 'unknown_pod' | 'finished_pod' | 'share_left'
@@ -24,8 +29,9 @@ export type Assignment = {
   readonly weight: number
   /** Whether several may use the device, also if only one does now: a reading of the device is then none of a pod. */
   readonly isShared: boolean
-  /** Each pod and each job once. */
+  /** Each pod and each job once; a pod inside of which several jobs run is there with each of them. */
   readonly holdings: readonly Holding[]
+  readonly passed: readonly Passed[]
   /** What is left, in parts of the device; 0 if nothing is. */
   readonly rest: { readonly share: number; readonly reason: UnattributedReason }
 }

@@ -46,11 +46,3 @@ export function namespaceOf({ look, tables, seen }: PodReader, name: string): Ku
   const object = look(seen.objects.entry(objectKey('Namespace', undefined, name, undefined)))
   return object && metadataFromSeen(object)
 }
-
-export function nodeOf({ look, tables, seen }: PodReader, name: string): KubernetesMetadata | undefined {
-  if (name === '') return undefined
-  const found = look(tables.nodes.entry(name))
-  if (found !== undefined) return found
-  const object = look(seen.objects.entry(objectKey('Node', undefined, name, undefined)))
-  return object && metadataFromSeen(object)
-}

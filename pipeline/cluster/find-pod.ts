@@ -6,18 +6,33 @@ import type { Pod } from './objects.ts'
 import { podFromSeen } from './seen-metadata.ts'
 import { nameKey, SEEN_NAMES, SEEN_UIDS } from './seen-names.ts'
 import { objectKey, type SeenObject } from './seen-object.ts'
-import { SEEN_OBJECTS } from './seen.ts'
+import { SEEN_ADDRESSES, SEEN_BOARDS, SEEN_DEVICES, SEEN_MARKS, SEEN_OBJECTS, type SeenDevice } from './seen.ts'
 import { podNameKey, type ClusterTables } from './tables.ts'
 
-/** What arrives as series about objects. */
+/** What arrives as series, about objects and about devices. */
 export type SeenTables = {
   readonly objects: Tracked<SeenObject>
   readonly names: Tracked<readonly string[]>
   readonly uids: Tracked<string>
+  /** Keys of pods by what they say of GPUs, `gpu-marks.ts` has the keys. */
+  readonly marks: Tracked<readonly string[]>
+  /** Keys of nodes and pods by address. */
+  readonly addresses: Tracked<readonly string[]>
+  readonly devices: Tracked<SeenDevice>
+  /** Keys of devices by what names their board. */
+  readonly boards: Tracked<readonly string[]>
 }
 
 export function seenTables(cluster: Cluster): SeenTables {
-  return { objects: cluster.table(SEEN_OBJECTS), names: cluster.table(SEEN_NAMES), uids: cluster.table(SEEN_UIDS) }
+  return {
+    objects: cluster.table(SEEN_OBJECTS),
+    names: cluster.table(SEEN_NAMES),
+    uids: cluster.table(SEEN_UIDS),
+    marks: cluster.table(SEEN_MARKS),
+    addresses: cluster.table(SEEN_ADDRESSES),
+    devices: cluster.table(SEEN_DEVICES),
+    boards: cluster.table(SEEN_BOARDS),
+  }
 }
 
 export type FoundPod = {

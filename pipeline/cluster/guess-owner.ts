@@ -2,8 +2,7 @@
  * What is above an owner that cannot be read: labels of the pod that name it, and after these names that controllers make in a known
  * way. Only used where that is asked for, and marked as what it is.
  */
-import { getLabel, type Labels } from '../model/labels.ts'
-import { metricSpelling } from './look-up.ts'
+import { inAnySpelling } from './look-up.ts'
 import type { KubernetesMetadata, OwnerReference } from './objects.ts'
 import type { KindTest, OwnerChain, OwnerStep } from './owner-chain.ts'
 import { parseKind, kindTest } from './workload-kinds.ts'
@@ -28,15 +27,11 @@ export type GuessRow = {
 export function parseGuess({ from, to, label, pattern }: GuessRow): Guess {
   const kind = parseKind(to)!
   if (label !== undefined) {
-    const spellings = [label, metricSpelling(label)]
-    return { from: kindTest(from), to: kind, how: 'label', name: pod => firstOf(pod.labels, spellings) }
+    const find = inAnySpelling(label)
+    return { from: kindTest(from), to: kind, how: 'label', name: pod => find(pod.labels) }
   }
   const expression = new RegExp(`^(?:${pattern})$`)
   return { from: kindTest(from), to: kind, how: 'guess', name: (_pod, { name }) => expression.exec(name)?.[1] }
-}
-
-function firstOf(labels: Labels, names: readonly string[]): string | undefined {
-  return names.map(name => getLabel(labels, name)).find(value => value !== undefined)
 }
 
 /** The chain with what is guessed on top of it. A chain that does not end at something unreadable is as it is. */

@@ -39,7 +39,10 @@ export function parseIdentityRules(
   }
 }
 
-export type Surroundings = Omit<Around, 'owner'> & { readonly chain: OwnerChain }
+export type Surroundings = Omit<Around, 'owner' | 'pod'> & {
+  readonly pod: KubernetesMetadata
+  readonly chain: OwnerChain
+}
 
 export function identify({ pod, namespace, node, chain }: Surroundings, rules: IdentityRules): Identity {
   const around: Around = { pod, namespace, node, owner: chain.workload?.object }

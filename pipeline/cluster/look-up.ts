@@ -9,7 +9,8 @@ import type { KubernetesMetadata } from './objects.ts'
 
 /** What a value may be taken from; `owner` is the workload. */
 export type Around = {
-  readonly pod: KubernetesMetadata
+  /** Undefined for a device that no pod holds: then only its node is known. */
+  readonly pod: KubernetesMetadata | undefined
   readonly owner: KubernetesMetadata | undefined
   readonly namespace: KubernetesMetadata | undefined
   readonly node: KubernetesMetadata | undefined
@@ -35,29 +36,27 @@ export function parseLookUp(text: string): LookUp {
   const object = found[1] as (typeof OBJECTS)[number]
   const [, , isName, kind, key = ''] = found
   if (isName !== undefined) return { text, object, find: around => nameOf(around, object) }
-  const spellings = [key, metricSpelling(key)]
+  const find = inAnySpelling(key)
   return {
     text,
     object,
     find(around) {
       const labels = kind === 'label' ? around[object]?.labels : around[object]?.annotations
-      return labels && firstOf(labels, spellings)
+      return labels && find(labels)
     },
   }
 }
 
 /** The namespace of a pod has a name also where nothing else is known of it. */
 function nameOf(around: Around, object: (typeof OBJECTS)[number]): string | undefined {
-  const name = object === 'namespace' ? around.pod.namespace : around[object]?.name
+  const name = object === 'namespace' ? around.pod?.namespace : around[object]?.name
   return name === '' ? undefined : name
 }
 
-function firstOf(labels: Labels, names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const value = getLabel(labels, name)
-    if (value !== undefined) return value
-  }
-  return undefined
+/** Finds a label or annotation by the name that the object has for it, whoever told of the object. */
+export function inAnySpelling(name: string): (labels: Labels) => string | undefined {
+  const inMetrics = metricSpelling(name)
+  return labels => getLabel(labels, name) ?? getLabel(labels, inMetrics)
 }
 
 /** How kube-state-metrics writes the name of a label, without its prefix: `run.ai/topOwner` becomes `run_ai_top_owner`. */

@@ -1,5 +1,6 @@
 /** From a pod to all that it belongs to, with the way there. */
-import { namespaceOf, nodeOf, ownerFinder } from './find-owner.ts'
+import { nodeOf } from './find-node.ts'
+import { namespaceOf, ownerFinder } from './find-owner.ts'
 import type { FoundPod, PodReader } from './find-pod.ts'
 import { withGuess, type Guess } from './guess-owner.ts'
 import { identify, type Identity, type IdentityRules } from './identity.ts'

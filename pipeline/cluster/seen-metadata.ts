@@ -3,7 +3,10 @@
  * absent: the group of an owner, its uid, labels outside its allow-lists.
  */
 import { EMPTY_LABELS, getLabel, labelPairs, labelsFrom, type Labels } from '../model/labels.ts'
-import type { Container, KubernetesMetadata, OwnerReference, Pod, PodPhase } from './objects.ts'
+import { mayMark, marksOf } from './gpu-marks.ts'
+import { resourceName } from './gpu-resources.ts'
+import { BY_NOTHING } from './indexed.ts'
+import type { Container, KubernetesMetadata, Node, OwnerReference, Pod, PodPhase } from './objects.ts'
 import type { SeenFact, SeenObject } from './seen-object.ts'
 
 /** The groups of the kinds whose owners it tells. Of other groups it knows no object, also where they have such a kind. */
@@ -23,6 +26,7 @@ export function groupOfSeen(kind: string): string | undefined {
 
 const metadata = new WeakMap<SeenObject, KubernetesMetadata>()
 const pods = new WeakMap<SeenObject, Pod>()
+const nodes = new WeakMap<SeenObject, Node>()
 
 export function metadataFromSeen(object: SeenObject): KubernetesMetadata {
   let known = metadata.get(object)
@@ -34,6 +38,85 @@ export function podFromSeen(object: SeenObject): Pod {
   let known = pods.get(object)
   if (known === undefined) pods.set(object, (known = readPod(object)))
   return known
+}
+
+export function nodeFromSeen(object: SeenObject): Node {
+  let known = nodes.get(object)
+  if (known === undefined) nodes.set(object, (known = readNode(object)))
+  return known
+}
+
+/** What a pod is found by. Only of pods that have marks more is read than the names of labels. */
+export function marksOfSeen(object: SeenObject): readonly string[] {
+  if (object.kind !== 'Pod') return BY_NOTHING
+  const isMarked = object.facts.some(({ name, labels }) => {
+    const prefix = MARKING_FACTS[name]
+    return prefix !== undefined && mayMark(labels, prefix)
+  })
+  return isMarked ? marksOf(podFromSeen(object)) : BY_NOTHING
+}
+
+const MARKING_FACTS: Readonly<Record<string, string | undefined>> = {
+  kube_pod_labels: 'label_',
+  kube_pod_annotations: 'annotation_',
+}
+
+/** Where a node, or a pod with an address of its own, can be reached. */
+export function addressesOfSeen(object: SeenObject): readonly string[] {
+  if (object.kind === 'Node') return nodeAddresses(object.facts)
+  return object.kind === 'Pod' ? podAddresses(object.facts) : BY_NOTHING
+}
+
+function podAddresses(facts: readonly SeenFact[]): readonly string[] {
+  const info = factOf(facts, 'kube_pod_info')?.labels ?? EMPTY_LABELS
+  const address = getLabel(info, 'pod_ip')
+  if (address === undefined || address === getLabel(info, 'host_ip')) return BY_NOTHING
+  const phase = phaseFrom(facts)
+  return phase === 'Succeeded' || phase === 'Failed' ? BY_NOTHING : [address]
+}
+
+function nodeAddresses(facts: readonly SeenFact[]): readonly string[] {
+  const addresses = new Set<string>()
+  for (const { name, labels } of facts) {
+    const label = ADDRESS_FACTS[name]
+    const address = label === undefined ? undefined : getLabel(labels, label)
+    if (address !== undefined) addresses.add(address)
+  }
+  return [...addresses]
+}
+
+const ADDRESS_FACTS: Readonly<Record<string, string | undefined>> = {
+  kube_node_status_addresses: 'address',
+  kube_node_info: 'internal_ip',
+}
+
+function readNode(object: SeenObject): Node {
+  const { facts } = object
+  const capacity = new Map<string, number>()
+  const allocatable = new Map<string, number>()
+  const conditions = new Map<string, string>()
+  for (const { name, labels, value } of facts) {
+    const amounts = name === 'kube_node_status_capacity' ? capacity : allocatable
+    const resource = NODE_AMOUNTS.includes(name) ? getLabel(labels, 'resource') : undefined
+    if (resource !== undefined) amounts.set(resourceName(resource), value)
+    const condition = name === 'kube_node_status_condition' && value !== 0 ? getLabel(labels, 'condition') : undefined
+    if (condition !== undefined) conditions.set(condition, conditionStatus(getLabel(labels, 'status') ?? ''))
+  }
+  return {
+    ...metadataFromSeen(object),
+    addresses: nodeAddresses(facts),
+    capacity,
+    allocatable,
+    conditions,
+    schedulable: (factOf(facts, 'kube_node_spec_unschedulable')?.value ?? 0) === 0,
+  }
+}
+
+const NODE_AMOUNTS = ['kube_node_status_capacity', 'kube_node_status_allocatable']
+
+/** It writes `true` where the API has `True`. */
+function conditionStatus(status: string): string {
+  return `${status.charAt(0).toUpperCase()}${status.slice(1)}`
 }
 
 function readMetadata({ kind, namespace, name, uid, facts }: SeenObject): KubernetesMetadata {
@@ -77,20 +160,24 @@ function ownersFrom(facts: readonly SeenFact[], name: string): OwnerReference[] 
 function readPod(object: SeenObject): Pod {
   const { facts } = object
   const info = factOf(facts, 'kube_pod_info')?.labels ?? EMPTY_LABELS
-  const phase = facts.find(({ name, value }) => name === 'kube_pod_status_phase' && value !== 0)
   const base = metadataFromSeen(object)
   return {
     ...base,
     owners: base.owners.length > 0 ? base.owners : controllerFrom(info),
     node: getLabel(info, 'node') ?? '',
     podIp: getLabel(info, 'pod_ip') ?? '',
-    phase: phase && (getLabel(phase.labels, 'phase') as PodPhase | undefined),
+    phase: phaseFrom(facts),
     createdMs: timeFrom(facts, 'kube_pod_created'),
     startedMs: timeFrom(facts, 'kube_pod_start_time'),
     finishedMs: timeFrom(facts, 'kube_pod_completion_time'),
     deletingMs: timeFrom(facts, 'kube_pod_deletion_timestamp'),
     containers: containersFrom(facts),
   }
+}
+
+function phaseFrom(facts: readonly SeenFact[]): PodPhase | undefined {
+  const phase = facts.find(({ name, value }) => name === 'kube_pod_status_phase' && value !== 0)
+  return phase && (getLabel(phase.labels, 'phase') as PodPhase | undefined)
 }
 
 /** Where owners are not told on their own, the controller stands beside the other facts of a pod. */
@@ -123,12 +210,4 @@ function containersFrom(facts: readonly SeenFact[]): Container[] {
 const RESOURCE_FACTS: Readonly<Record<string, 'requests' | 'limits' | undefined>> = {
   kube_pod_container_resource_requests: 'requests',
   kube_pod_container_resource_limits: 'limits',
-}
-
-/** It writes `_` for every mark: `nvidia_com_mig_1g_5gb`. For the names that matter here only one reading makes sense. */
-function resourceName(text: string): string {
-  const found = /^(nvidia|amd)_com_(?:mig_(\d+g)_(.+)|(gpu|gpu_shared))$/.exec(text)
-  if (found === null) return text === 'ephemeral_storage' ? 'ephemeral-storage' : text
-  const [, vendor, slices, memory, gpu] = found
-  return gpu === undefined ? `${vendor}.com/mig-${slices}.${memory}` : `${vendor}.com/${gpu.replace('_', '.')}`
 }

@@ -30,6 +30,7 @@ export function indexedByName(cluster: Cluster, objects: Tracked<SeenObject>): T
       return objects.size
     },
     entry: key => objects.entry(key),
+    get: key => objects.get(key),
     values: () => objects.values(),
     set(key, object) {
       const isNew = objects.entry(key).value === undefined

@@ -6,15 +6,23 @@
  */
 import type { Cluster } from '../component.ts'
 import type { Batch, Source } from '../model/batch.ts'
+import { indexed } from './indexed.ts'
 import { ObjectLearner, type ObjectRuleOf } from './object-learner.ts'
+import { addressesOfSeen, marksOfSeen } from './seen-metadata.ts'
 import { indexedByName } from './seen-names.ts'
 import type { SeenObject } from './seen-object.ts'
 import { Views } from './views.ts'
 
 /** Keys are `deviceKey(id, part)`. */
 export const SEEN_DEVICES = 'seen_devices'
+/** Keys are what names a board, values the keys of its devices. */
+export const SEEN_BOARDS = 'seen_boards'
 /** Keys are `objectKey(...)`. */
 export const SEEN_OBJECTS = 'seen_objects'
+/** Keys are marks, values the keys of pods. */
+export const SEEN_MARKS = 'seen_marks'
+/** Keys are addresses, values the keys of nodes and pods. */
+export const SEEN_ADDRESSES = 'seen_addresses'
 
 /** A GPU, or an instance of one, as an exporter shows it. */
 export type SeenDevice = {
@@ -44,6 +52,8 @@ export type Holder = {
   readonly podUid: string | undefined
   /** A job of a batch system, such as Slurm. */
   readonly job: string | undefined
+  /** How many replicas of a shared device it has; undefined where the exporter does not tell. */
+  readonly replicas: number | undefined
 }
 
 export type Seen = {
@@ -69,8 +79,14 @@ export function seenOf(cluster: Cluster): Seen {
 }
 
 function createSeen(cluster: Cluster): Seen {
-  const devices = new Views<SeenDevice>(cluster.table(SEEN_DEVICES), isSameDevice)
-  const objects = new Views<SeenObject>(indexedByName(cluster, cluster.table(SEEN_OBJECTS)), isSameObject)
+  const boards = { table: cluster.table<readonly string[]>(SEEN_BOARDS), by: ({ id }: SeenDevice) => [id] }
+  const devices = new Views<SeenDevice>(indexed(cluster.table<SeenDevice>(SEEN_DEVICES), [boards]), isSameDevice)
+  const byMarks = { table: cluster.table<readonly string[]>(SEEN_MARKS), by: marksOfSeen }
+  const byAddress = { table: cluster.table<readonly string[]>(SEEN_ADDRESSES), by: addressesOfSeen }
+  const objects = new Views<SeenObject>(
+    indexed(indexedByName(cluster, cluster.table(SEEN_OBJECTS)), [byMarks, byAddress]),
+    isSameObject,
+  )
   const learner = new ObjectLearner({
     put: (source, key, object) => objects.put(source, key, object),
     drop: (source, key) => objects.drop(source, key),
@@ -121,7 +137,8 @@ function isSameHolder(a: Holder, b: Holder): boolean {
     a.namespace === b.namespace &&
     a.container === b.container &&
     a.podUid === b.podUid &&
-    a.job === b.job
+    a.job === b.job &&
+    a.replicas === b.replicas
   )
 }
 

@@ -4,7 +4,10 @@
  */
 import type { Cluster } from '../component.ts'
 import type { Tracked } from '../model/tracked.ts'
+import { marksOf } from './gpu-marks.ts'
+import { indexed } from './indexed.ts'
 import type { KubernetesMetadata, Node, Pod } from './objects.ts'
+import { addressesOf } from './pod-state.ts'
 
 export type ClusterTables = {
   /** By uid. Pods that are gone stay for a grace time, in `gonePods` only. */
@@ -20,16 +23,39 @@ export type ClusterTables = {
   readonly nodes: Tracked<Node>
   /** By the component that fills the tables: whether it has read everything once. */
   readonly feeds: Tracked<'reading' | 'complete'>
+  /** Kept as `pods` is written: uids of pods by what they say of GPUs, `gpu-marks.ts` has the keys. */
+  readonly podMarks: Tracked<readonly string[]>
+  /** Likewise, by address. */
+  readonly podAddresses: Tracked<readonly string[]>
+  /** Kept as `nodes` is written: names of nodes by address. */
+  readonly nodeAddresses: Tracked<readonly string[]>
 }
 
+const known = new WeakMap<Cluster, ClusterTables>()
+
 export function clusterTables(cluster: Cluster): ClusterTables {
+  let tables = known.get(cluster)
+  if (tables === undefined) known.set(cluster, (tables = createTables(cluster)))
+  return tables
+}
+
+function createTables(cluster: Cluster): ClusterTables {
+  const podMarks = cluster.table<readonly string[]>('pod_marks')
+  const podAddresses = cluster.table<readonly string[]>('pod_addresses')
+  const nodeAddresses = cluster.table<readonly string[]>('node_addresses')
   return {
-    pods: cluster.table('pods'),
+    podMarks,
+    podAddresses,
+    nodeAddresses,
+    pods: indexed<Pod>(cluster.table('pods'), [
+      { table: podMarks, by: marksOf },
+      { table: podAddresses, by: addressesOf },
+    ]),
     gonePods: cluster.table('gone_pods'),
     podNames: cluster.table('pod_names'),
     owners: cluster.table('owners'),
     namespaces: cluster.table('namespaces'),
-    nodes: cluster.table('nodes'),
+    nodes: indexed<Node>(cluster.table('nodes'), [{ table: nodeAddresses, by: ({ addresses }) => addresses }]),
     feeds: cluster.table('feeds'),
   }
 }

@@ -12,6 +12,8 @@ export type Tracked<V> = {
   readonly size: number
   /** The entry of a key, the same object for as long as somebody holds it. */
   entry(key: string): Entry<V>
+  /** The value alone, for whoever will not come back to see whether it changed. */
+  get(key: string): V | undefined
   set(key: string, value: V): void
   delete(key: string): void
   values(): Iterable<V>
@@ -54,6 +56,7 @@ export function createTracked<V>(): Tracked<V> {
       if (entry === undefined) hold(key, (entry = { value: undefined, version: 0 }))
       return entry
     },
+    get: key => present.get(key)?.value,
     set(key, value) {
       let entry = present.get(key)
       if (entry === undefined) {

@@ -46,8 +46,8 @@ function valueOf(labels: Labels, name: string | undefined): string | undefined {
 
 /** Labels that say who holds a device. */
 export function holderLabels(spec: DeviceLabels): readonly string[] {
-  const { pod, namespace, container, pod_uid: uid, job, holders } = spec
-  return [pod, namespace, container, uid, job, ...holders].filter(name => name !== undefined)
+  const { pod, namespace, container, pod_uid: uid, job, replica, holders } = spec
+  return [pod, namespace, container, uid, job, replica, ...holders].filter(name => name !== undefined)
 }
 
 /** One who holds a device, or nobody; with the labels that all rows of this holder have in common. */
@@ -176,9 +176,9 @@ function varying(groups: Iterable<Group>): Set<string> {
   return names
 }
 
-/** Each pod or job once: replicas of a shared GPU may name one pod on several rows. */
+/** Each pod or job once: replicas of a shared GPU may name one pod on several rows, and are counted. */
 function holdersOf(groups: Iterable<Group>, spec: DeviceLabels): Holder[] {
-  const holders = new Map<string, Holder>()
+  const holders = new Map<string, { holder: Omit<Holder, 'replicas'>; replicas: Set<string> }>()
   for (const { labels, isHeld } of groups) {
     if (!isHeld) continue
     const holder = {
@@ -188,7 +188,12 @@ function holdersOf(groups: Iterable<Group>, spec: DeviceLabels): Holder[] {
       podUid: valueOf(labels, spec.pod_uid),
       job: valueOf(labels, spec.job),
     }
-    if (Object.values(holder).some(value => value !== undefined)) holders.set(JSON.stringify(holder), holder)
+    if (Object.values(holder).every(value => value === undefined)) continue
+    const key = JSON.stringify(holder)
+    let known = holders.get(key)
+    if (known === undefined) holders.set(key, (known = { holder, replicas: new Set() }))
+    const replica = valueOf(labels, spec.replica)
+    if (replica !== undefined) known.replicas.add(replica)
   }
-  return [...holders.values()]
+  return Array.from(holders.values(), ({ holder, replicas }) => ({ ...holder, replicas: replicas.size || undefined }))
 }

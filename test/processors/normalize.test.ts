@@ -468,16 +468,29 @@ describe('normalize: what it tells the cluster', () => {
     give(
       `DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-1",Hostname="h",modelName="A100",pod="a",namespace="n",container="c",vgpu="0"} 1
        DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-1",Hostname="h",modelName="A100",pod="b",namespace="n",container="c",vgpu="1"} 1
+       DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-1",Hostname="h",modelName="A100",pod="b",namespace="n",container="c",vgpu="2"} 1
        DCGM_FI_DEV_GPU_UTIL{gpu="1",UUID="GPU-2",Hostname="h",modelName="A100"} 1
        DCGM_FI_DEV_FB_USED{gpu="2",UUID="GPU-3",Hostname="h",modelName="A100",GPU_I_ID="3",GPU_I_PROFILE="1g.5gb",hpc_job="17"} 1`,
       { source },
     )
     const table = host.cluster.table<SeenDevice>(SEEN_DEVICES)
     const common = { host: 'h', model: 'A100', node: 'node-a', target: source.name }
-    const nobody = { pod: undefined, namespace: undefined, container: undefined, podUid: undefined, job: undefined }
+    const nobody = {
+      pod: undefined,
+      namespace: undefined,
+      container: undefined,
+      podUid: undefined,
+      job: undefined,
+      replicas: undefined,
+    }
     const whole = { ...common, part: undefined, profile: undefined }
-    const pod = (name: string) => ({ ...nobody, pod: name, namespace: 'n', container: 'c' })
-    assert.deepEqual(table.entry('GPU-1').value, { ...whole, id: 'GPU-1', index: '0', holders: [pod('a'), pod('b')] })
+    const pod = (name: string, replicas: number) => ({ ...nobody, pod: name, namespace: 'n', container: 'c', replicas })
+    assert.deepEqual(table.entry('GPU-1').value, {
+      ...whole,
+      id: 'GPU-1',
+      index: '0',
+      holders: [pod('a', 1), pod('b', 2)],
+    })
     assert.deepEqual(table.entry('GPU-2').value, { ...whole, id: 'GPU-2', index: '1', holders: [] })
     assert.deepEqual(table.entry('GPU-3/3').value, {
       ...common,

@@ -1,5 +1,5 @@
 /** Fills the tables of the cluster model in a few words, as the `kubernetes_api` receiver would. */
-import type { KubernetesMetadata, OwnerReference, Pod } from '../../pipeline/cluster/objects.ts'
+import type { Container, KubernetesMetadata, OwnerReference, Pod } from '../../pipeline/cluster/objects.ts'
 import { clusterTables, podNameKey } from '../../pipeline/cluster/tables.ts'
 import type { Cluster } from '../../pipeline/component.ts'
 import { EMPTY_LABELS, labelsFrom } from '../../pipeline/model/labels.ts'
@@ -27,10 +27,11 @@ export function objectNamed(text: string, parts: ObjectParts = {}): KubernetesMe
   }
 }
 
-export function podNamed(name: string, parts: ObjectParts & { readonly node?: string } = {}): Pod {
+export type PodParts = ObjectParts & Partial<Pick<Pod, 'node' | 'phase' | 'podIp' | 'deletingMs' | 'containers'>>
+
+export function podNamed(name: string, parts: PodParts = {}): Pod {
   return {
     node: '',
-    ...objectNamed(`Pod/${name}`, parts),
     phase: 'Running',
     podIp: '',
     createdMs: undefined,
@@ -38,8 +39,14 @@ export function podNamed(name: string, parts: ObjectParts & { readonly node?: st
     finishedMs: undefined,
     deletingMs: undefined,
     containers: [],
-    ...(parts.node !== undefined && { node: parts.node }),
+    ...parts,
+    ...objectNamed(`Pod/${name}`, parts),
   }
+}
+
+/** A container with limits, such as `{ 'nvidia.com/gpu': 2 }`. */
+export function containerWith(limits: Readonly<Record<string, number>>, requests = limits): Container {
+  return { name: 'main', limits: new Map(Object.entries(limits)), requests: new Map(Object.entries(requests)) }
 }
 
 export function referenceTo({ group, kind, name, uid }: KubernetesMetadata, controller = true): OwnerReference {
@@ -82,11 +89,11 @@ export function putNamespace(cluster: Cluster, name: string, labels: Texts, anno
   clusterTables(cluster).namespaces.set(name, namespace)
 }
 
-export function putNode(cluster: Cluster, name: string, labels: Texts): void {
+export function putNode(cluster: Cluster, name: string, labels: Texts, addresses: readonly string[] = []): void {
   clusterTables(cluster).nodes.set(name, {
     ...objectNamed(`Node/${name}`, { namespace: '', labels }),
     annotations: EMPTY_LABELS,
-    addresses: [],
+    addresses,
     capacity: new Map(),
     allocatable: new Map(),
     conditions: new Map(),

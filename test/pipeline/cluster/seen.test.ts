@@ -143,7 +143,14 @@ describe('devices that sources show', () => {
     host: 'node-a',
     node: undefined,
     target: 't',
-    holders: pods.map(pod => ({ pod, namespace: 'n', container: undefined, podUid: undefined, job: undefined })),
+    holders: pods.map(pod => ({
+      pod,
+      namespace: 'n',
+      container: undefined,
+      podUid: undefined,
+      job: undefined,
+      replicas: undefined,
+    })),
   })
 
   it('are there while a source shows them', () => {

@@ -71,7 +71,7 @@ describe('/explain', () => {
   }
 
   function holder(pod: string, namespace: string | undefined) {
-    return { pod, namespace, container: 'main', podUid: undefined, job: undefined }
+    return { pod, namespace, container: 'main', podUid: undefined, job: undefined, replicas: undefined }
   }
 
   function showDevices(...devices: SeenDevice[]): void {

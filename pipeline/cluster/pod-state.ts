@@ -1,0 +1,18 @@
+/** Where a pod stands in its life, and where it can be reached. */
+import { BY_NOTHING } from './indexed.ts'
+import type { KeptPod } from './keep-pod.ts'
+import type { Pod } from './objects.ts'
+
+export function isFinished({ phase }: Pod): boolean {
+  return phase === 'Succeeded' || phase === 'Failed'
+}
+
+/** Whether it has what it asked for: from the time it is bound to a node, also while it starts or is being deleted. */
+export function isBound(pod: Pod): boolean {
+  return pod.node !== '' && !isFinished(pod)
+}
+
+/** The address that is its own. One that it shares with its node is that of the node, one of a finished pod may have another now. */
+export function addressesOf(pod: Pod & Partial<Pick<KeptPod, 'hostNetwork'>>): readonly string[] {
+  return pod.podIp === '' || pod.hostNetwork === true || isFinished(pod) ? BY_NOTHING : [pod.podIp]
+}

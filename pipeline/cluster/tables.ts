@@ -4,7 +4,10 @@
  */
 import type { Cluster } from '../component.ts'
 import type { Tracked } from '../model/tracked.ts'
+import type { Admission, PodGroup } from './admissions.ts'
+import type { Claim, PublishedDevice } from './claims.ts'
 import type { KubernetesMetadata, Node, Pod } from './objects.ts'
+import type { QuotaObject } from './quotas.ts'
 
 export type ClusterTables = {
   /** By uid. Pods that are gone stay for a grace time, in `gonePods` only. */
@@ -18,6 +21,18 @@ export type ClusterTables = {
   /** By name. */
   readonly namespaces: Tracked<KubernetesMetadata>
   readonly nodes: Tracked<Node>
+  /** By `quotaKey`: objects that tell of quotas, as the API has them. `quotaRows` adds what kube-state-metrics tells. */
+  readonly quotas: Tracked<QuotaObject>
+  /** By `claimKey`. */
+  readonly claims: Tracked<Claim>
+  /** By `publishedKey`. */
+  readonly publishedDevices: Tracked<PublishedDevice>
+  /** By `podGroupKey`. */
+  readonly podGroups: Tracked<PodGroup>
+  /** By the uid of the job. */
+  readonly admissions: Tracked<Admission>
+  /** By `kindText`: kinds that not every cluster has, and that are read here. */
+  readonly readKinds: Tracked<true>
   /** By the component that fills the tables: whether it has read everything once. */
   readonly feeds: Tracked<'reading' | 'complete'>
 }
@@ -30,6 +45,12 @@ export function clusterTables(cluster: Cluster): ClusterTables {
     owners: cluster.table('owners'),
     namespaces: cluster.table('namespaces'),
     nodes: cluster.table('nodes'),
+    quotas: cluster.table('quotas'),
+    claims: cluster.table('claims'),
+    publishedDevices: cluster.table('published_devices'),
+    podGroups: cluster.table('pod_groups'),
+    admissions: cluster.table('admissions'),
+    readKinds: cluster.table('read_kinds'),
     feeds: cluster.table('feeds'),
   }
 }

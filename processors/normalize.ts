@@ -65,7 +65,7 @@ export const normalize = defineProcessor({
       },
     }
     const processor = createSeriesProcessor(map, host, batch => {
-      if (batch.outcome === 'ok') seen.objects(batch, rules.objectOf)
+      if (batch.outcome === 'ok' && batch.source.isModelled !== true) seen.objects(batch, rules.objectOf)
       next(batch)
     })
     return {

@@ -71,6 +71,7 @@ export const kubernetesApi = defineReceiver({
           graceMs: parseDuration(grace),
           pod: sources.pod,
           node: sources.node,
+          scheduler: sources.scheduler,
           complete: sources.begin,
         })
       },

@@ -5,6 +5,7 @@ import type { Identity, IdentityLabel } from './identity.ts'
 import { joinersOf, type Joiner } from './joiners.ts'
 import type { OwnerChain } from './owner-chain.ts'
 import { identifyPod, type PodIdentity } from './pod-identity.ts'
+import { LAST_LOOK_UPS } from './scheduler-identity.ts'
 import { SEEN_DEVICES, type Holder, type SeenDevice } from './seen.ts'
 import { clusterTables } from './tables.ts'
 import { kindText } from './workload-kinds.ts'
@@ -117,7 +118,8 @@ function explainLabel(
   const needsOwner = label.startsWith('workload_') || lookUps.some(({ object }) => object === 'owner')
   if (chain.end === 'waiting' && needsOwner) return without('it waits for an owner that has not been read yet')
   if (label === 'workload_type') return without(noType(identity, chain))
-  return without(nothingAt(lookUps.map(({ text }) => text)))
+  const last = LAST_LOOK_UPS[label as IdentityLabel]
+  return without(nothingAt([...lookUps.map(({ text }) => text), ...(last === undefined ? [] : [last])]))
 }
 
 function withValue(value: string, because: string): Omit<ExplainedLabel, 'name'> {

@@ -1,5 +1,6 @@
 /** What is kept of a pod that the Kubernetes API sent: of the 5 to 20 KB that it has, a few hundred bytes. */
 import { createInternTable, hashString } from '../model/intern.ts'
+import { claimsOfPod } from './claims.ts'
 import {
   isRecord,
   isSameMetadata,
@@ -32,6 +33,7 @@ export function keepPod(object: SentObject): KeptPod {
   const status = isRecord(object['status']) ? object['status'] : {}
   const phase = PHASES.has(textOf(status['phase'])) ? (status['phase'] as PodPhase) : undefined
   const { creationTimestamp, deletionTimestamp } = object.metadata
+  const claims = claimsOfPod(spec, status)
   return {
     ...keepMetadata(object, POD),
     node: shareText(textOf(spec['nodeName'])),
@@ -42,6 +44,7 @@ export function keepPod(object: SentObject): KeptPod {
     finishedMs: phase === 'Succeeded' || phase === 'Failed' ? lastEnd(status['containerStatuses']) : undefined,
     deletingMs: readTime(deletionTimestamp),
     containers: keepContainers(spec['containers']),
+    ...(claims && { claims }),
     initContainers: keepContainers(spec['initContainers']),
     hostIp: shareText(textOf(status['hostIP'])),
     hostNetwork: spec['hostNetwork'] === true,
@@ -66,6 +69,7 @@ export function isSamePod(one: KeptPod, other: KeptPod): boolean {
     one.scheduledMs === other.scheduledMs &&
     one.initializedMs === other.initializedMs &&
     one.readyMs === other.readyMs &&
+    one.claims?.join() === other.claims?.join() &&
     one.containers === other.containers &&
     one.initContainers === other.initContainers
   )

@@ -41,6 +41,8 @@ export type Pod = KubernetesMetadata & {
   /** When it was asked to go. A pod that is gone altogether is not in the table of pods any more. */
   readonly deletingMs: number | undefined
   readonly containers: readonly Container[]
+  /** Names of the claims that it uses, where there are any. */
+  readonly claims?: readonly string[]
 }
 
 export type Container = {

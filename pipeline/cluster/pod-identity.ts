@@ -6,6 +6,7 @@ import { withGuess, type Guess } from './guess-owner.ts'
 import { identify, type Identity, type IdentityRules } from './identity.ts'
 import type { Around } from './look-up.ts'
 import { followOwners, type OwnerChain, type OwnerRules } from './owner-chain.ts'
+import { withScheduler } from './scheduler-identity.ts'
 
 export type WorkloadRules = {
   readonly owners: OwnerRules
@@ -25,6 +26,7 @@ export function identifyPod(reader: PodReader, { pod }: FoundPod, rules: Workloa
   const chain = withGuess(pod, followOwners(pod, ownerFinder(reader), rules.owners), rules.guesses)
   const namespace = namespaceOf(reader, pod.namespace)
   const node = nodeOf(reader, pod.node)
-  const identity = identify({ pod, namespace, node, chain }, rules.identity)
+  const marked = identify({ pod, namespace, node, chain }, rules.identity)
+  const identity = withScheduler(reader, pod, chain, marked)
   return { chain, identity, around: { pod, namespace, node, owner: chain.workload?.object } }
 }

@@ -4,10 +4,13 @@
  */
 import type { Cluster } from '../component.ts'
 import type { Tracked } from '../model/tracked.ts'
+import type { Admission, PodGroup } from './admissions.ts'
+import type { Claim, PublishedDevice } from './claims.ts'
 import { marksOf } from './gpu-marks.ts'
 import { indexed } from './indexed.ts'
 import type { KubernetesMetadata, Node, Pod } from './objects.ts'
 import { addressesOf } from './pod-state.ts'
+import type { QuotaObject } from './quotas.ts'
 
 export type ClusterTables = {
   /** By uid. Pods that are gone stay for a grace time, in `gonePods` only. */
@@ -21,6 +24,18 @@ export type ClusterTables = {
   /** By name. */
   readonly namespaces: Tracked<KubernetesMetadata>
   readonly nodes: Tracked<Node>
+  /** By `quotaKey`: objects that tell of quotas, as the API has them. `quotaRows` adds what kube-state-metrics tells. */
+  readonly quotas: Tracked<QuotaObject>
+  /** By `claimKey`. */
+  readonly claims: Tracked<Claim>
+  /** By `publishedKey`. */
+  readonly publishedDevices: Tracked<PublishedDevice>
+  /** By `podGroupKey`. */
+  readonly podGroups: Tracked<PodGroup>
+  /** By the uid of the job. */
+  readonly admissions: Tracked<Admission>
+  /** By `kindText`: kinds that not every cluster has, and that are read here. */
+  readonly readKinds: Tracked<true>
   /** By the component that fills the tables: whether it has read everything once. */
   readonly feeds: Tracked<'reading' | 'complete'>
   /** Kept as `pods` is written: uids of pods by what they say of GPUs, `gpu-marks.ts` has the keys. */
@@ -56,6 +71,12 @@ function createTables(cluster: Cluster): ClusterTables {
     owners: cluster.table('owners'),
     namespaces: cluster.table('namespaces'),
     nodes: indexed<Node>(cluster.table('nodes'), [{ table: nodeAddresses, by: ({ addresses }) => addresses }]),
+    quotas: cluster.table('quotas'),
+    claims: cluster.table('claims'),
+    publishedDevices: cluster.table('published_devices'),
+    podGroups: cluster.table('pod_groups'),
+    admissions: cluster.table('admissions'),
+    readKinds: cluster.table('read_kinds'),
     feeds: cluster.table('feeds'),
   }
 }

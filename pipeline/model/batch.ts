@@ -16,6 +16,8 @@ export type Source = {
   readonly labels: Labels
   /** The Kubernetes node the source speaks of, where that is known. */
   readonly node?: string
+  /** Its series say what the model of the cluster already has from whoever makes them: nothing is learnt from them again. */
+  readonly isModelled?: true
 }
 
 /**

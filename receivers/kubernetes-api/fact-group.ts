@@ -1,18 +1,16 @@
 /**
- * The series of the pods of one node, and of the node itself. Each object is a block of columns: when one changes, the others are
+ * The series of the pods of one node, and of the node itself, or of some other objects. Each object is a block of columns: when one changes, the others are
  * taken over from the layout before, without any label work.
  */
-import type { KeptNode } from '../../pipeline/cluster/keep-node.ts'
-import type { KeptPod } from '../../pipeline/cluster/keep-pod.ts'
 import type { Batch, Source } from '../../pipeline/model/batch.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import { createLayout, EMPTY_LAYOUT, Numbering, RunBuilder, type Layout } from '../../pipeline/model/layout.ts'
 import type { Metric } from '../../pipeline/model/series.ts'
-import { FACT_METRICS, nodeFacts, podFacts } from './facts.ts'
+import { FACT_METRICS, factsOf, type AddSample, type FactObject } from './facts.ts'
 
 /** Where the columns of an object are. `object` is what they were made of. */
 type Block = {
-  readonly object: KeptPod | KeptNode
+  readonly object: FactObject
   readonly start: number
   readonly length: number
   readonly firstLabels: number
@@ -21,14 +19,14 @@ type Block = {
 
 export type FactGroup = {
   /** By uid. */
-  readonly objects: Map<string, KeptPod | KeptNode>
+  readonly objects: Map<string, FactObject>
   batch(timeMs: number): Batch
 }
 
 const METRIC_NUMBERS = new Map(FACT_METRICS.map((metric, i) => [metric, i]))
 
 export function createFactGroup(source: Source, common: readonly (readonly [string, string])[]): FactGroup {
-  const objects = new Map<string, KeptPod | KeptNode>()
+  const objects = new Map<string, FactObject>()
   let blocks = new Map<string, Block>()
   let layout: Layout = EMPTY_LAYOUT
   let values: Float64Array = new Float64Array(0)
@@ -104,9 +102,9 @@ class Columns {
     }
   }
 
-  make(object: KeptPod | KeptNode, common: readonly (readonly [string, string])[]): void {
+  make(object: FactObject, common: readonly (readonly [string, string])[]): void {
     const numbers = new Map<Labels, number>()
-    const add: Parameters<typeof podFacts>[2] = (metric, labels, value) => {
+    const add: AddSample = (metric, labels, value) => {
       let number = numbers.get(labels)
       if (number === undefined) {
         numbers.set(labels, (number = this.labels.length))
@@ -116,8 +114,7 @@ class Columns {
       this.#labelsOf.push(number)
       this.values.push(value)
     }
-    if ('containers' in object) podFacts(object, common, add)
-    else nodeFacts(object, common, add)
+    factsOf(object, common, add)
   }
 
   /** Series that were there before, also those of an object that has changed: they come in the same order. */

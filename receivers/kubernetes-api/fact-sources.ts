@@ -1,6 +1,6 @@
 /**
  * Hands on what is known of pods and nodes as batches: one source for each node, so that a pod that changes costs the series of its
- * node, and one for pods that are bound to none. `up` says whether the cluster has been read.
+ * node, one for pods that are bound to none, and one for quotas and claims. `up` says whether the cluster has been read.
  */
 import type { KeptNode } from '../../pipeline/cluster/keep-node.ts'
 import type { KeptPod } from '../../pipeline/cluster/keep-pod.ts'
@@ -10,10 +10,13 @@ import { labelsFrom } from '../../pipeline/model/labels.ts'
 import { layoutFromSeries } from '../../pipeline/model/layout.ts'
 import { metricFrom } from '../../pipeline/model/series.ts'
 import { createFactGroup, type FactGroup } from './fact-group.ts'
+import type { FactObject } from './facts.ts'
+import type { SchedulerChange } from './scheduler-kinds.ts'
 
 export type FactSources = {
   pod(now: KeptPod | undefined, before: KeptPod | undefined): void
   node(now: KeptNode | undefined, before: KeptNode | undefined): void
+  scheduler: SchedulerChange
   /** Everything has been read: nothing is handed on before. */
   begin(): void
   stop(): void
@@ -21,7 +24,11 @@ export type FactSources = {
 
 export type FactSourcesOptions = { readonly hasMetrics: boolean; readonly intervalMs: number }
 
-type Group = FactGroup & { readonly source: Source; sentMs: number }
+type Group = FactGroup & { readonly key: string; readonly source: Source; sentMs: number }
+
+/** No node is called so. */
+const UNBOUND = ''
+const SCHEDULER = 'quotas and claims'
 
 /** Changes of one moment travel together. */
 const TICK_MS = 1000
@@ -102,28 +109,29 @@ export function createFactSources(
     if (!send(isEmpty ? endBatch(source, clock.now(), 'removed') : group.batch(clock.now()))) return
     group.sentMs = nowMs
     changed.delete(group)
-    if (isEmpty) groups.delete(source.node ?? '')
+    if (isEmpty) groups.delete(group.key)
   }
 
-  function groupOf(node: string): Group {
-    let group = groups.get(node)
+  function groupOf(key: string): Group {
+    let group = groups.get(key)
     if (group === undefined) {
-      const name = node === '' ? 'pods without a node' : `node ${node}`
-      const source = { component: id, name, labels, ...(node !== '' && { node }) }
-      groups.set(node, (group = { ...createFactGroup(source, common), source, sentMs: -Infinity }))
+      const isNode = key !== UNBOUND && key !== SCHEDULER
+      const name = isNode ? `node ${key}` : key === UNBOUND ? 'pods without a node' : key
+      const source: Source = { component: id, name, labels, isModelled: true, ...(isNode && { node: key }) }
+      groups.set(key, (group = { ...createFactGroup(source, common), key, source, sentMs: -Infinity }))
     }
     return group
   }
 
-  function leave(node: string, uid: string): void {
-    const group = groupOf(node)
+  function leave(key: string, uid: string): void {
+    const group = groupOf(key)
     group.objects.delete(uid)
     changed.add(group)
     plan()
   }
 
-  function enter(node: string, object: KeptPod | KeptNode): void {
-    const group = groupOf(node)
+  function enter(key: string, object: FactObject): void {
+    const group = groupOf(key)
     group.objects.set(object.uid, object)
     changed.add(group)
     plan()
@@ -139,6 +147,11 @@ export function createFactSources(
       if (!hasMetrics) return
       if (now === undefined) leave(before!.name, before!.uid)
       else enter(now.name, now)
+    },
+    scheduler(now, before) {
+      if (!hasMetrics) return
+      if (now === undefined) leave(SCHEDULER, before!.uid)
+      else enter(SCHEDULER, now)
     },
     begin() {
       hasBegun = true

@@ -1,15 +1,20 @@
 /**
- * What is known of pods and nodes as series, with the names, labels and units that kube-state-metrics 2.x has for them; and two names
- * of its 1.x that dashboards still ask for. Of a pod only the phase that it has is told, not the four that it has not.
+ * What is known of pods, nodes and quotas as series, with the names, labels and units that kube-state-metrics 2.x has for them; and two
+ * names of its 1.x that dashboards still ask for. Of a pod only the phase that it has is told, not the four that it has not: they
+ * would be every fourth series, and say nothing. What kube-state-metrics has no name for is called as facts are.
  */
+import type { Claim } from '../../pipeline/cluster/claims.ts'
 import type { KeptNode } from '../../pipeline/cluster/keep-node.ts'
 import type { KeptPod } from '../../pipeline/cluster/keep-pod.ts'
 import { metricSpelling } from '../../pipeline/cluster/look-up.ts'
+import type { QuotaObject } from '../../pipeline/cluster/quotas.ts'
 import { labelPairs, labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
 import { metricFrom, type Metric } from '../../pipeline/model/series.ts'
 
 /** Called for each sample. */
 export type AddSample = (metric: Metric, labels: Labels, value: number) => void
+/** What series are made of. */
+export type FactObject = KeptPod | KeptNode | QuotaObject | Claim
 type Pairs = readonly (readonly [string, string])[]
 
 const M = {
@@ -45,12 +50,34 @@ const M = {
     'kube_node_status_allocatable',
     'The amount of a resource of a node that is available for scheduling.',
   ),
+  resourceQuota: gauge('kube_resourcequota', 'Information about resource quota.'),
+  gpuQuota: gauge('scheduling.queue.gpu.quota', 'GPUs that a queue may use; infinite if there is no limit.', '{gpu}'),
+  cpuQuota: gauge('scheduling.queue.cpu.quota', 'Cores that a queue may use; infinite if there is no limit.', '{cpu}'),
+  memoryQuota: gauge(
+    'scheduling.queue.memory.quota',
+    'Memory that a queue may use; infinite if there is no limit.',
+    'By',
+  ),
+  claimDevice: gauge('scheduling.claim.device', 'A device that a claim has, and a pod that the claim is reserved for.'),
 }
 
 /** All that there are, in a fixed order: layouts refer to them by number. */
 export const FACT_METRICS: readonly Metric[] = Object.values(M)
 
-export function podFacts(pod: KeptPod, common: Pairs, add: AddSample): void {
+export function factsOf(object: FactObject, common: Pairs, add: AddSample): void {
+  switch (object.kind) {
+    case 'Quota':
+      return quotaFacts(object as QuotaObject, common, add)
+    case 'ResourceClaim':
+      return claimFacts(object as Claim, common, add)
+    case 'Node':
+      return nodeFacts(object as KeptNode, common, add)
+    default:
+      return podFacts(object as KeptPod, common, add)
+  }
+}
+
+function podFacts(pod: KeptPod, common: Pairs, add: AddSample): void {
   const { namespace, name, uid, node } = pod
   const identity: Pairs = [...common, ['namespace', namespace], ['pod', name], ['uid', uid]]
   const plain = labelsFrom(identity)
@@ -107,7 +134,7 @@ function podInfo({ hostIp, podIp, node, owners, priorityClass, hostNetwork }: Ke
 
 const STATUSES = ['true', 'false', 'unknown']
 
-export function nodeFacts(node: KeptNode, common: Pairs, add: AddSample): void {
+function nodeFacts(node: KeptNode, common: Pairs, add: AddSample): void {
   const identity: Pairs = [...common, ['node', node.name]]
   const plain = labelsFrom(identity)
   addTime(M.nodeCreated, plain, node.createdMs, add)
@@ -126,6 +153,48 @@ export function nodeFacts(node: KeptNode, common: Pairs, add: AddSample): void {
   for (const labels of addresses) add(M.nodeAddresses, labels, 1)
   addAmounts(M.nodeCapacity, identity, node.capacity, add)
   addAmounts(M.nodeAllocatable, identity, node.allocatable, add)
+}
+
+/** Run:ai's projects and the queues made of them are told apart by their origin: what counts of them is decided in roll-ups. */
+function quotaFacts({ origin, namespace, name, rows, hard, used }: QuotaObject, common: Pairs, add: AddSample): void {
+  if (origin === 'resourcequota') {
+    const identity: Pairs = [...common, ['namespace', namespace], ['resourcequota', name]]
+    for (const [type, amounts] of [['hard', hard] as const, ['used', used] as const]) {
+      for (const [resource, amount] of amounts ?? []) {
+        add(M.resourceQuota, labelsFrom([...identity, ['resource', resource], ['type', type]]), amount)
+      }
+    }
+    return
+  }
+  const seen = new Set<Labels>()
+  for (const { name: queue, project = '', department = '', nodepool = '', ...amounts } of rows) {
+    const labels = labelsFrom([
+      ...common,
+      ['origin', origin],
+      ['queue', queue],
+      ['project', project],
+      ['department', department],
+      ['nodepool', nodepool],
+    ])
+    // An object may name one queue twice: the first counts.
+    if (seen.has(labels)) continue
+    seen.add(labels)
+    if (amounts.gpus !== undefined) add(M.gpuQuota, labels, amounts.gpus)
+    if (amounts.cpuCores !== undefined) add(M.cpuQuota, labels, amounts.cpuCores)
+    if (amounts.memoryBytes !== undefined) add(M.memoryQuota, labels, amounts.memoryBytes)
+  }
+}
+
+function claimFacts({ namespace, name, pods, devices }: Claim, common: Pairs, add: AddSample): void {
+  const seen = new Set<Labels>()
+  for (const { name: pod, uid } of pods.length === 0 ? [{ name: '', uid: '' }] : pods) {
+    for (const { driver, pool, device } of devices) {
+      const identity: Pairs = [...common, ['namespace', namespace], ['claim', name], ['pod', pod], ['uid', uid]]
+      const labels = labelsFrom([...identity, ['driver', driver], ['pool', pool], ['device', device]])
+      if (!seen.has(labels)) add(M.claimDevice, labels, 1)
+      seen.add(labels)
+    }
+  }
 }
 
 /** Of labels whose names end up the same the first counts. */
@@ -156,6 +225,6 @@ function unitOf(resource: string): string {
   return isBytes ? 'byte' : 'integer'
 }
 
-function gauge(name: string, help: string): Metric {
-  return metricFrom({ name, type: 'gauge', help })
+function gauge(name: string, help: string, unit = ''): Metric {
+  return metricFrom({ name, type: 'gauge', help, unit })
 }

@@ -1,4 +1,4 @@
-/** Keeps the tables of the cluster model as the Kubernetes API has it: pods, nodes, namespaces, and whatever owns pods. */
+/** Keeps the tables of the cluster model as the Kubernetes API has it: pods, nodes, namespaces, whatever owns pods, and quotas. */
 import { isSameMetadata, keepMetadata } from '../../pipeline/cluster/keep-metadata.ts'
 import { isSameNode, keepNode, type KeptNode } from '../../pipeline/cluster/keep-node.ts'
 import { isSamePod, keepPod, type KeptPod } from '../../pipeline/cluster/keep-pod.ts'
@@ -9,19 +9,23 @@ import type { Tracked } from '../../pipeline/model/tracked.ts'
 import type { KubernetesClient } from '../../pipeline/kubernetes/client.ts'
 import { displayName } from '../../pipeline/kubernetes/resource-path.ts'
 import { watchResource, type ResourceWatch, type WatchedResource } from '../../pipeline/kubernetes/watch.ts'
+import { createApiKinds } from './api-kinds.ts'
+import { followOptionalKinds } from './optional-kinds.ts'
 import { createOwnerReaders } from './owner-readers.ts'
 import { createOwners } from './owners.ts'
 import { createPodReader } from './pod-reader.ts'
 import { createPodTables } from './pods.ts'
+import { schedulerKinds, type SchedulerChange } from './scheduler-kinds.ts'
 
 export type FollowOptions = {
   readonly client: KubernetesClient
   /** Whose pods are read; all if this is empty. */
   readonly namespaces: readonly string[]
   readonly graceMs: number
-  /** Told of pods and nodes, after the tables have them. `before` is missing for what is new, `now` for what is gone. */
+  /** Told of pods, nodes, quotas and claims, after the tables have them. `before` is missing for what is new, `now` for what is gone. */
   readonly pod: (now: KeptPod | undefined, before: KeptPod | undefined) => void
   readonly node: (now: KeptNode | undefined, before: KeptNode | undefined) => void
+  readonly scheduler: SchedulerChange
   /** Everything has been read once, or cannot be. */
   readonly complete: () => void
 }
@@ -50,7 +54,17 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
   const owners = createOwners(tables.owners, reference => readers.of(reference), checkComplete)
   const podReader = createPodReader(clock, uid => tables.pods.entry(uid).value, owners.found)
   const podTables = createPodTables(tables, clock, graceMs, owners.unrefer)
-  const readers = createOwnerReaders({ client, clock, namespaces, found: owners.found, changed, pods: podReader })
+  const stopping = new AbortController()
+  const kinds = createApiKinds(client, stopping.signal)
+  const readers = createOwnerReaders({
+    client,
+    clock,
+    kinds,
+    namespaces,
+    found: owners.found,
+    changed,
+    pods: podReader,
+  })
   const feed = {}
   const feeds = feeders.get(tables.feeds) ?? new Map<string, object>()
   feeders.set(tables.feeds, feeds.set(id, feed))
@@ -58,7 +72,7 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
 
   function checkComplete(): void {
     if (isComplete || owners.open > 0 || watches.some(watch => watch.state() === 'starting')) return
-    if (watches.length === 0) return
+    if (watches.length === 0 || !optional.isSettled) return
     isComplete = true
     tables.feeds.set(id, 'complete')
     options.complete()
@@ -127,6 +141,14 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
     checkComplete,
   )
 
+  const optional = followOptionalKinds(schedulerKinds(tables, options.scheduler), {
+    client,
+    kinds,
+    namespaces,
+    changed,
+    settled: checkComplete,
+  })
+
   const unobserve = [
     counters.observe('gpucol_receiver_kubernetes_unreadable_owners', () => [{ value: owners.unreadable }]),
     counters.observe('gpucol_receiver_kubernetes_unknown_owners', () => [{ value: owners.open }]),
@@ -136,7 +158,9 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
       return isComplete
     },
     stop() {
+      stopping.abort(new Error('stopped'))
       for (const watch of watches) watch.stop()
+      optional.stop()
       for (const end of unobserve) end()
       readers.stop()
       podReader.stop()

@@ -1,7 +1,6 @@
 /** Who reads the owners of which kind: one reader for each kind that is referred to. Pods are read anyway. */
 import type { OwnerReference } from '../../pipeline/cluster/objects.ts'
 import type { Clock } from '../../pipeline/component.ts'
-import { createApiKinds } from './api-kinds.ts'
 import { createKindReader, type KindReader, type KindReaderOptions } from './kind-reader.ts'
 import type { OwnerReader } from './owners.ts'
 
@@ -13,20 +12,18 @@ export type OwnerReaders = {
 /** Jobs come and go: a kind that nothing refers to any more may be needed again soon. */
 const IDLE_MS = 300_000
 
-export type OwnerReadersOptions = Omit<KindReaderOptions, 'kinds'> & {
+export type OwnerReadersOptions = KindReaderOptions & {
   readonly clock: Clock
   readonly pods: OwnerReader
 }
 
 export function createOwnerReaders(options: OwnerReadersOptions): OwnerReaders {
-  const { client, clock, pods } = options
+  const { clock, pods } = options
   const readers = new Map<string, KindReader>()
   const idle = new Map<string, () => void>()
-  const stopping = new AbortController()
-  const kinds = createApiKinds(client, stopping.signal)
 
   function create(name: string, group: string, kind: string): KindReader {
-    const reader = createKindReader({ group, kind }, { ...options, kinds })
+    const reader = createKindReader({ group, kind }, options)
     const kept: KindReader = {
       get size() {
         return reader.size
@@ -59,7 +56,6 @@ export function createOwnerReaders(options: OwnerReadersOptions): OwnerReaders {
       return readers.get(name) ?? create(name, group, kind)
     },
     stop() {
-      stopping.abort(new Error('stopped'))
       for (const cancel of idle.values()) cancel()
       for (const reader of readers.values()) reader.stop()
     },

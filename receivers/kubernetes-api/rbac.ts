@@ -2,7 +2,9 @@
 import { loadWorkloadsCatalog } from '../../pipeline/catalog/catalogs.ts'
 import { parseKind, type KindName } from '../../pipeline/cluster/workload-kinds.ts'
 import type { Catalogs, RbacRule } from '../../pipeline/component.ts'
+import { SCHEDULER_KINDS } from './scheduler-kinds.ts'
 
+const WHY_SCHEDULERS = 'quotas, queues and claims'
 const VERBS = ['get', 'list', 'watch']
 
 const ABOUT_OWNERS = `Owners of pods are followed through any kind, by their metadata alone. The kinds that are known are below; those that a cluster does
@@ -28,31 +30,35 @@ const OTHER_OWNERS = [
 
 export function rulesOfCluster(namespaces: readonly string[], catalogs: Catalogs): RbacRule[] {
   const place = namespaces.length === 0 ? {} : { namespaces }
+  return [
+    { group: '', resources: ['nodes', 'namespaces'], verbs: VERBS, why: 'nodes, and the labels of namespaces' },
+    { group: '', resources: ['pods'], verbs: VERBS, ...place, why: 'pods, and where they run' },
+    ...rulesOf(SCHEDULER_KINDS.cluster.map(parseKind), { why: WHY_SCHEDULERS }),
+    ...rulesOf(SCHEDULER_KINDS.namespaced.map(parseKind), { ...place, why: WHY_SCHEDULERS }),
+    ...rulesOf(ownerKinds(catalogs), { ...place, why: 'owners of pods', note: ABOUT_OWNERS }),
+  ]
+}
+
+/** One for each group. RBAC knows no kind of whatever group. */
+function rulesOf(
+  kinds: readonly (KindName | undefined)[],
+  about: Omit<RbacRule, 'group' | 'resources' | 'verbs'>,
+): RbacRule[] {
   const resourcesByGroup = new Map<string, string[]>()
-  for (const { kind, group = '' } of ownerKinds(catalogs)) {
+  for (const { kind, group } of kinds.filter(one => one !== undefined)) {
+    if (group === undefined) continue
     const resources = resourcesByGroup.get(group) ?? []
     resourcesByGroup.set(group, resources)
     const resource = pluralOf(kind)
     if (!resources.includes(resource)) resources.push(resource)
   }
-  return [
-    { group: '', resources: ['nodes', 'namespaces'], verbs: VERBS, why: 'nodes, and the labels of namespaces' },
-    { group: '', resources: ['pods'], verbs: VERBS, ...place, why: 'pods, and where they run' },
-    ...Array.from(resourcesByGroup)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([group, resources]) => ({
-        group,
-        resources: resources.sort(),
-        verbs: VERBS,
-        ...place,
-        why: 'owners of pods',
-        note: ABOUT_OWNERS,
-      })),
-  ]
+  return Array.from(resourcesByGroup)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([group, resources]) => ({ group, resources: resources.sort(), verbs: VERBS, ...about }))
 }
 
-/** Those with a group: RBAC knows no kind of whatever group. Pods are read anyway. */
-function ownerKinds(catalogs: Catalogs): readonly KindName[] {
+/** Pods are read anyway. */
+function ownerKinds(catalogs: Catalogs): readonly (KindName | undefined)[] {
   const { types, wrappers, stop_at, guesses } = loadWorkloadsCatalog(catalogs, 'workloads')
   const texts = [
     ...OTHER_OWNERS,
@@ -61,10 +67,7 @@ function ownerKinds(catalogs: Catalogs): readonly KindName[] {
     ...stop_at,
     ...guesses.flatMap(({ from, to }) => [...from, to]),
   ]
-  return texts
-    .filter(text => text !== 'Pod.')
-    .map(parseKind)
-    .filter((kind): kind is KindName => kind?.group !== undefined)
+  return texts.filter(text => text !== 'Pod.').map(parseKind)
 }
 
 /** As code generators of Kubernetes make the name of a resource from its kind. */

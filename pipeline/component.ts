@@ -149,6 +149,8 @@ export type Extension = Life
 export type Host = {
   /** The component's id as the config has it. */
   readonly id: string
+  /** The pipeline that a processor is part of; others are part of several. */
+  readonly pipeline?: string
   readonly log: Log
   readonly counters: Counters
   readonly clock: Clock

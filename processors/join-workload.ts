@@ -4,6 +4,8 @@
  * Place it after `normalize`, which gives pods one spelling, and before `roll_up`, which groups by what it adds.
  */
 import { loadWorkloadsCatalog, workloadsCatalogProblems } from '../pipeline/catalog/catalogs.ts'
+import { workloadRules, type LookUps } from '../pipeline/catalog/workload-rules.ts'
+import { createClusterGate } from '../pipeline/cluster/cluster-gate.ts'
 import { seenTables } from '../pipeline/cluster/find-pod.ts'
 import { joinersOf, type Joiner } from '../pipeline/cluster/joiners.ts'
 import { parseLookUp } from '../pipeline/cluster/look-up.ts'
@@ -14,11 +16,10 @@ import { duration, parseDuration } from '../pipeline/config/fields.ts'
 import type { Batch } from '../pipeline/model/batch.ts'
 import type { SeriesMap } from '../pipeline/model/label-processor.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
-import { createClusterGate } from './join-workload/cluster-gate.ts'
 import { createJoinedAgain } from './join-workload/joined-again.ts'
 import { hasPod, joinLabels, type JoinRules } from './join-workload/join-labels.ts'
 import { createOutcomeCounts } from './join-workload/outcome-counts.ts'
-import { addedLookUps, outgoingNames, workloadRules, type LookUps } from './join-workload/rules.ts'
+import { addedLookUps, outgoingNames } from './join-workload/rules.ts'
 
 const lookUps = {
   type: 'array',
@@ -120,7 +121,13 @@ export const joinWorkload = defineProcessor({
   create({ labels, add, look_up, stop_at, missing_owner, wait_for_cluster, catalog }, host, next) {
     const tables = clusterTables(host.cluster)
     const seen = seenTables(host.cluster)
-    const gate = createClusterGate(tables.feeds, parseDuration(wait_for_cluster), host, release)
+    const gate = createClusterGate(
+      tables.feeds,
+      parseDuration(wait_for_cluster),
+      host,
+      'samples of pods that are not known are passed on as they are',
+      release,
+    )
     const counts = createOutcomeCounts(host.counters)
     const rules: JoinRules = {
       workload: workloadRules(loadWorkloadsCatalog(host.catalogs, catalog), {
@@ -132,7 +139,7 @@ export const joinWorkload = defineProcessor({
       add: addedLookUps(add),
     }
 
-    const joiner: Joiner = { id: host.id, ...rules, isHolding: () => gate.held.value === true }
+    const joiner: Joiner = { id: host.id, pipeline: host.pipeline, ...rules, isHolding: () => gate.held.value === true }
 
     const map: SeriesMap = {
       by: 'labels',

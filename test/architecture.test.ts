@@ -19,7 +19,10 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
   ['pipeline/config/', ['pipeline/component.ts']],
   ['pipeline/relabel/', ['pipeline/component.ts', 'pipeline/model/']],
   ['pipeline/kubernetes/', ['pipeline/component.ts', 'pipeline/model/']],
-  ['pipeline/catalog/', ['pipeline/component.ts', 'pipeline/config/', 'pipeline/model/', 'pipeline/package-files.ts']],
+  [
+    'pipeline/catalog/',
+    ['pipeline/component.ts', 'pipeline/config/', 'pipeline/cluster/', 'pipeline/model/', 'pipeline/package-files.ts'],
+  ],
   ['pipeline/http/', ['pipeline/component.ts', 'pipeline/clock/']],
   ['pipeline/storage/', ['pipeline/component.ts', 'pipeline/clock/']],
   ['pipeline/server/', ['pipeline/component.ts', 'pipeline/cluster/', 'pipeline/config/fields.ts', 'pipeline/clock/']],
@@ -65,7 +68,7 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
   ['pipeline/main.ts', ['pipeline/', 'receivers/registry.ts', 'processors/registry.ts', 'exporters/registry.ts']],
   ['pipeline/commands/', ['pipeline/']],
   // They read catalogs when a config is checked; what one of them sees of the cluster the other reads.
-  ...['processors/normalize', 'processors/join-workload'].map(
+  ...['processors/normalize', 'processors/join-workload', 'processors/roll-up'].map(
     part =>
       [
         part,
@@ -79,9 +82,13 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
         ],
       ] as const,
   ),
-  // It tells the model of the cluster how far it has read.
+  // They tell the model of the cluster how far they have read.
   [
     'receivers/kube-state-metrics.ts',
+    ['pipeline/component.ts', 'pipeline/cluster/tables.ts', 'pipeline/relabel/', 'receivers/scraping/'],
+  ],
+  [
+    'receivers/scraping/scrape-receiver.ts',
     ['pipeline/component.ts', 'pipeline/cluster/tables.ts', 'pipeline/relabel/', 'receivers/scraping/'],
   ],
   // It writes the model of the cluster, and says which of the kinds in a catalog it wants to read.

@@ -11,7 +11,8 @@ import { packageFile } from '../package-files.ts'
 import { readCatalog, type Catalog } from './catalog-file.ts'
 import type { Fact } from './fact-schema.ts'
 import type { InputCatalog } from './input-catalog.ts'
-import type { OutputCatalog } from './output-schema.ts'
+import type { OutputCatalog, OutputMetric } from './output-schema.ts'
+import { metricMistakes } from './resolve-output.ts'
 import type { WorkloadsCatalog } from './workloads-schema.ts'
 
 type Read = { readonly version: string; readonly catalog: Catalog }
@@ -95,6 +96,23 @@ export function inputCatalogProblems(names: readonly string[]): { index: number;
 
 export function workloadsCatalogProblems(name: string): string[] {
   return mistakesOf(name, loadWorkloadsCatalog)
+}
+
+/** What is wrong with metrics that a config adds to catalogs, which are right themselves. */
+export function outputMetricProblems(
+  names: readonly string[],
+  metrics: readonly OutputMetric[],
+): { path: readonly (string | number)[]; message: string }[] {
+  if (metrics.length === 0) return []
+  const catalogs = createCatalogs(packageFile('configs', 'catalogs'))
+  const labels = Object.assign({}, ...names.map(name => loadOutputCatalog(catalogs, name).labels))
+  const facts = knownFacts(catalogs)
+  return metrics.flatMap((metric, i) =>
+    metricMistakes(metric, labels, facts).map(({ path, message, suggestion }) => ({
+      path: [i, ...path],
+      message: suggestion === undefined ? message : `${message}; did you mean \`${suggestion}\`?`,
+    })),
+  )
 }
 
 export function outputCatalogProblems(name: string): string[] {

@@ -1,13 +1,22 @@
-/** The JSON schema of an input catalog, for editors. */
+/** The JSON schemas of catalogs, for editors. */
 import { closeMaps, mapSchemas, type Schema } from '../config/schema-walk.ts'
 import { inputSchema } from './input-schema.ts'
+import { outputSchema } from './output-schema.ts'
 
 export function inputEditorSchema(): object {
+  return editorSchemaOf('input', inputSchema)
+}
+
+export function outputEditorSchema(): object {
+  return editorSchemaOf('output', outputSchema)
+}
+
+function editorSchemaOf(kind: string, schema: Schema): object {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
-    $comment: 'Generated from pipeline/catalog/input-schema.ts by `npm run generate`.',
-    title: 'gpucol input catalog',
-    ...mapSchemas(closeMaps(inputSchema), nothingIsAMap),
+    $comment: `Generated from pipeline/catalog/${kind}-schema.ts by \`npm run generate\`.`,
+    title: `gpucol ${kind} catalog`,
+    ...mapSchemas(closeMaps(schema), nothingIsAMap),
     type: 'object',
   }
 }

@@ -82,8 +82,8 @@ export const outputMetricSchema = {
       description:
         'What is aggregated: a fact, or of several the first that a contributor has; for pods, nodes, quotas and rests what is known of them (gpus, cpu_requests).',
     },
-    plus: { ...oneOrSeveral, description: 'What is added to it, for each contributor.' },
-    minus: { ...oneOrSeveral, description: 'What is taken from it, for each contributor.' },
+    plus: { type: 'string', minLength: 1, description: 'What is added to it, for each contributor.' },
+    minus: { type: 'string', minLength: 1, description: 'What is taken from it, for each contributor.' },
     over: { ...oneOrSeveral, description: 'For `ratio`: what its sum is divided by.' },
     rate: { type: 'boolean', default: false, description: 'Whether the rate per second of a counter is meant.' },
     complement: { type: 'boolean', default: false, description: 'Whether 1 minus the result is meant.' },

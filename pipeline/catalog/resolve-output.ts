@@ -12,7 +12,7 @@ export type Mistake = {
 }
 
 /** Readings are facts; what is known of other contributors has names of its own. */
-const READ_BY_FACT: ReadonlySet<string> = new Set(['gpu', 'pair', 'container', 'host', 'series'])
+const READ_BY_FACT: ReadonlySet<string> = new Set(['gpu', 'pair', 'workload', 'container', 'host', 'series'])
 
 /** Aggregates that need nothing to aggregate. */
 const WITHOUT_VALUE: ReadonlySet<string> = new Set(['count', 'info', 'idle_seconds', 'seconds_in_phase'])
@@ -88,7 +88,12 @@ function valueMistakes(metric: OutputMetric, facts: ReadonlyMap<string, Pick<Fac
         mistakes.push({ path, message, suggestion: closest(name, names) })
         return
       }
-      const keepsUnit = !rate && aggregate !== 'ratio' && aggregate !== 'last_active' && aggregate !== 'count'
+      const keepsUnit =
+        !rate &&
+        aggregate !== 'ratio' &&
+        aggregate !== 'last_active' &&
+        aggregate !== 'idle_seconds' &&
+        aggregate !== 'count'
       if (keepsUnit && unit !== '' && fact.unit !== '' && scaleBetween(fact.unit, unit) === undefined) {
         mistakes.push({ path: ['unit'], message: `"${unit}" cannot be had from ${name}, which is in ${fact.unit}` })
       }

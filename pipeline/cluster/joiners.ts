@@ -6,6 +6,7 @@ import type { WorkloadRules } from './pod-identity.ts'
 export type Joiner = {
   /** Of the component. In several pipelines there are several of one id, with the same rules. */
   readonly id: string
+  readonly pipeline: string | undefined
   readonly workload: WorkloadRules
   /** What is joined, with the name that it goes out by. */
   readonly names: ReadonlyMap<string, string>

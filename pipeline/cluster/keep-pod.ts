@@ -20,7 +20,6 @@ export type KeptPod = Pod & {
   readonly hostNetwork: boolean
   readonly priorityClass: string
   /** When its conditions became true. */
-  readonly scheduledMs: number | undefined
   readonly initializedMs: number | undefined
   readonly readyMs: number | undefined
 }
@@ -40,7 +39,9 @@ export function keepPod(object: SentObject): KeptPod {
     phase,
     podIp: textOf(status['podIP']),
     createdMs: readTime(creationTimestamp),
+    scheduledMs: trueSince(status['conditions'], 'PodScheduled'),
     startedMs: readTime(status['startTime']),
+    runningMs: firstStart(status['containerStatuses']),
     finishedMs: phase === 'Succeeded' || phase === 'Failed' ? lastEnd(status['containerStatuses']) : undefined,
     deletingMs: readTime(deletionTimestamp),
     containers: keepContainers(spec['containers']),
@@ -49,7 +50,6 @@ export function keepPod(object: SentObject): KeptPod {
     hostIp: shareText(textOf(status['hostIP'])),
     hostNetwork: spec['hostNetwork'] === true,
     priorityClass: shareText(textOf(spec['priorityClassName'])),
-    scheduledMs: trueSince(status['conditions'], 'PodScheduled'),
     initializedMs: trueSince(status['conditions'], 'Initialized'),
     readyMs: trueSince(status['conditions'], 'Ready'),
   }
@@ -64,6 +64,7 @@ export function isSamePod(one: KeptPod, other: KeptPod): boolean {
     one.podIp === other.podIp &&
     one.hostIp === other.hostIp &&
     one.startedMs === other.startedMs &&
+    one.runningMs === other.runningMs &&
     one.finishedMs === other.finishedMs &&
     one.deletingMs === other.deletingMs &&
     one.scheduledMs === other.scheduledMs &&
@@ -73,6 +74,20 @@ export function isSamePod(one: KeptPod, other: KeptPod): boolean {
     one.containers === other.containers &&
     one.initContainers === other.initContainers
   )
+}
+
+/** Of a container that was started again, its start before that. */
+function firstStart(statuses: unknown): number | undefined {
+  let firstMs: number | undefined
+  for (const status of records(statuses)) {
+    for (const states of [status['state'], status['lastState']]) {
+      for (const state of isRecord(states) ? [states['running'], states['terminated']] : []) {
+        const startMs = isRecord(state) ? readTime(state['startedAt']) : undefined
+        if (startMs !== undefined && (firstMs === undefined || startMs < firstMs)) firstMs = startMs
+      }
+    }
+  }
+  return firstMs
 }
 
 function lastEnd(statuses: unknown): number | undefined {

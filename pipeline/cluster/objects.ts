@@ -34,8 +34,12 @@ export type Pod = KubernetesMetadata & {
   readonly phase: PodPhase | undefined
   readonly podIp: string
   readonly createdMs: number | undefined
+  /** When it was bound to its node. */
+  readonly scheduledMs: number | undefined
   /** When the kubelet took it. */
   readonly startedMs: number | undefined
+  /** When the first container that is still told of started; undefined where only the kubelet's time is known. */
+  readonly runningMs: number | undefined
   /** When the last container ended, of a pod that has finished. */
   readonly finishedMs: number | undefined
   /** When it was asked to go. A pod that is gone altogether is not in the table of pods any more. */

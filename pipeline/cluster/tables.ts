@@ -38,6 +38,8 @@ export type ClusterTables = {
   readonly readKinds: Tracked<true>
   /** By the component that fills the tables: whether it has read everything once. */
   readonly feeds: Tracked<'reading' | 'complete'>
+  /** By the receiver that scrapes: whether each of its targets was tried once. */
+  readonly collections: Tracked<() => boolean>
   /** Kept as `pods` is written: uids of pods by what they say of GPUs, `gpu-marks.ts` has the keys. */
   readonly podMarks: Tracked<readonly string[]>
   /** Likewise, by address. */
@@ -78,6 +80,7 @@ function createTables(cluster: Cluster): ClusterTables {
     admissions: cluster.table('admissions'),
     readKinds: cluster.table('read_kinds'),
     feeds: cluster.table('feeds'),
+    collections: cluster.table('collections'),
   }
 }
 

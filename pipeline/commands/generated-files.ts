@@ -1,5 +1,5 @@
 /** The files in `configs/` that are made from the definitions of the components. */
-import { inputEditorSchema } from '../catalog/editor-schema.ts'
+import { inputEditorSchema, outputEditorSchema } from '../catalog/editor-schema.ts'
 import type { Registries } from '../component.ts'
 import { testEditorSchema } from '../config-tests/editor-schema.ts'
 import { editorSchema } from '../config/editor-schema.ts'
@@ -13,6 +13,7 @@ export function generatedFiles(registries: Registries): ReadonlyMap<string, stri
     ['schema.json', jsonText(editorSchema(registries))],
     ['test-schema.json', jsonText(testEditorSchema(registries))],
     ['catalogs/input-catalog.schema.json', jsonText(inputEditorSchema())],
+    ['catalogs/output-catalog.schema.json', jsonText(outputEditorSchema())],
     ['reference.md', referencePage(registries)],
     ['own-metrics.md', renderOwnMetricsPage()],
     ['kubernetes/rbac.yaml', exampleManifest(registries)],

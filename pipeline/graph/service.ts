@@ -139,6 +139,7 @@ function hostFactory(surroundings: Surroundings): HostFactory {
   const { log, clock, network, cluster, catalogs, storage } = surroundings
   return component => ({
     id: component.id,
+    ...(component.pipeline !== undefined && { pipeline: component.pipeline }),
     log: log.child(component),
     counters: surroundings.counters(component),
     clock,

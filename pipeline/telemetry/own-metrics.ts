@@ -193,6 +193,24 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     processor,
     'Points of pods that were not handed on because the model of the cluster was not complete yet.',
   ),
+  gauge(
+    'gpucol_rollup_contributors',
+    '{contributor}',
+    [...processor, 'metric'],
+    'How many GPUs, pods or others with a value made up each metric of a roll-up at the last interval.',
+  ),
+  gauge(
+    'gpucol_rollup_oldest_contributor_seconds',
+    's',
+    processor,
+    'Age of the oldest sample that counts in a roll-up.',
+  ),
+  gauge(
+    'gpucol_rollup_held_targets',
+    '{target}',
+    processor,
+    'Targets that cannot be scraped and whose last values still count in roll-ups.',
+  ),
 
   counter('gpucol_exporter_sent_metric_points', '{point}', exporter, 'Points that were delivered, or can be scraped.'),
   counter(

@@ -68,9 +68,9 @@ export function createIntake(uses: readonly FactUse[], holdMs: number, monotonic
     return state
   }
 
-  function follow(state: SourceState, source: Source, layout: Layout): void {
+  function follow(state: SourceState, { source, layout, timeMs }: Batch): void {
     const before = state.segments
-    state.segments = segmentsOf(source, layout, before, state.layout)
+    state.segments = segmentsOf(source, layout, timeMs, before, state.layout)
     state.layout = layout
     leave(state, before, state.segments)
   }
@@ -79,6 +79,7 @@ export function createIntake(uses: readonly FactUse[], holdMs: number, monotonic
   function segmentsOf(
     source: Source,
     layout: Layout,
+    timeMs: number,
     before: readonly Segment[],
     previous: Layout | undefined,
   ): Segment[] {
@@ -90,19 +91,20 @@ export function createIntake(uses: readonly FactUse[], holdMs: number, monotonic
     for (let column = 0; column < columnCount(layout); column++) {
       const entry = layout.metricOf[column]!
       usesOf[entry]!.forEach((use, i) => {
-        const number = numberOf(use, labelsAt(layout, column), source, known)
+        const number = numberOf(use, labelsAt(layout, column), source, timeMs, known)
         if (number < 0) return
         drafts[entry]![i]!.numbers.push(number)
         drafts[entry]![i]!.columns.push(column)
       })
     }
-    return usesOf.flatMap((uses, entry) =>
+    const segments = usesOf.flatMap((uses, entry) =>
       uses.map((use, i) => {
         const { numbers, columns } = drafts[entry]![i]!
         const { multiply, divide } = combine(layout.scales[entry]!, use.scale)
         return { use, numbers: Uint32Array.from(numbers), columns: Uint32Array.from(columns), multiply, divide }
       }),
     )
+    return segments.filter(({ numbers }) => numbers.length > 0)
   }
 
   /** Gives back what the plan before had taken, and ends the readings that are no more. */
@@ -164,7 +166,7 @@ export function createIntake(uses: readonly FactUse[], holdMs: number, monotonic
       if (known === undefined && !layout.metrics.some(({ name }) => usesByFact.has(name))) return
       const state = stateOf(source)
       setFailed(state, undefined)
-      if (state.layout !== layout) follow(state, source, layout)
+      if (state.layout !== layout) follow(state, batch)
       const isAbsent = batch.absent && absentMarks(batch.absent, columnCount(layout))
       for (const { use, numbers, columns, multiply, divide } of state.segments) {
         use.reading.write(state.number, numbers, columns, batch, multiply, divide, isAbsent)
@@ -201,6 +203,7 @@ function numberOf(
   use: FactUse,
   labels: Labels,
   source: Source,
+  timeMs: number,
   known: ReadonlyMap<FactUse, ReadonlyMap<Labels, number>>,
 ): number {
   const number = known.get(use)?.get(labels)
@@ -210,7 +213,7 @@ function numberOf(
     return number
   }
   const key = use.identify(labels, source)
-  return key === undefined ? -1 : things.take(key, labels)
+  return key === undefined ? -1 : things.take(key, labels, timeMs)
 }
 
 function absentMarks(absent: Uint32Array, columns: number): Uint8Array {

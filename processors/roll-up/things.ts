@@ -16,6 +16,7 @@ export class Things {
   readonly #keys: string[] = []
   readonly #labels: Labels[] = []
   #uses = new Uint32Array(FIRST_CAPACITY)
+  #shown = new Float64Array(FIRST_CAPACITY)
   #version = 0
 
   /** Numbers are below this. */
@@ -37,12 +38,21 @@ export class Things {
     column.grow(this.capacity)
   }
 
-  /** The number of a thing that one more series speaks of. */
-  take(key: string, labels: Labels): number {
+  /** Called before a thing is forgotten, while everything about it is still known. */
+  onRelease: (number: number) => void = () => {}
+
+  /** The number of a thing that one more series speaks of, since a certain time. */
+  take(key: string, labels: Labels, timeMs: number): number {
     let number = this.#numbers.get(key)
     if (number === undefined) number = this.#add(key, labels)
     this.#uses[number]!++
+    this.#shown[number] = timeMs
     return number
+  }
+
+  /** Since when it is shown with the labels that it has. */
+  shownMs(number: number): number {
+    return this.#shown[number]!
   }
 
   /** One more series of a thing whose number is known. */
@@ -52,7 +62,7 @@ export class Things {
 
   release(number: number): void {
     if (--this.#uses[number]! > 0) return
-    // While its key is still known: whoever keeps something beyond the thing's time does it now.
+    this.onRelease(number)
     for (const column of this.#columns) column.reset(number)
     this.#numbers.delete(this.#keys[number]!)
     this.#keys[number] = ''
@@ -92,6 +102,9 @@ export class Things {
     const uses = new Uint32Array(this.capacity * 2)
     uses.set(this.#uses)
     this.#uses = uses
+    const shown = new Float64Array(uses.length)
+    shown.set(this.#shown)
+    this.#shown = shown
     for (const column of this.#columns) column.grow(uses.length)
   }
 }

@@ -1,4 +1,5 @@
 /** What all pulling receivers are inside: targets on a schedule. */
+import { clusterTables } from '../../pipeline/cluster/tables.ts'
 import type { Host, Next, Receiver } from '../../pipeline/component.ts'
 import { compileRelabel } from '../../pipeline/relabel/relabel.ts'
 import type { RelabelRule } from '../../pipeline/relabel/rule.ts'
@@ -31,9 +32,11 @@ export function createScrapeReceiver(config: ScrapeConfig, kind: ReceiverKind, h
 /** Scrapes by jobs, which share one timer. `describe` gets the number of targets. */
 export function createReceiverOf(
   createJobs: (scheduler: Scheduler) => readonly Job[],
-  { clock }: Pick<Host, 'clock'>,
+  { clock, cluster, id }: Pick<Host, 'clock' | 'cluster' | 'id'>,
   describe: (targetCount: number) => string,
 ): Required<Receiver> {
+  const { collections } = clusterTables(cluster)
+  const areTried = (): boolean => jobs.every(job => job.targets().active.every(({ state }) => state !== 'unknown'))
   let scheduler: Scheduler | undefined
   let jobs: readonly Job[] = []
   return {
@@ -41,8 +44,10 @@ export function createReceiverOf(
       scheduler = createScheduler(clock)
       jobs = createJobs(scheduler)
       for (const job of jobs) job.start()
+      collections.set(id, areTried)
     },
     stop() {
+      if (collections.entry(id).value === areTried) collections.delete(id)
       scheduler?.stop()
       for (const job of jobs) job.stop()
       jobs = []

@@ -1,13 +1,13 @@
 /**
- * Whether series of pods may pass: not while somebody who fills the model of the cluster is still reading it, and not longer than
+ * Whether what hangs on the model of the cluster may pass: not while somebody who fills the model of the cluster is still reading it, and not longer than
  * `wait_for_cluster`. Where nobody fills it there is nothing to wait for.
  */
-import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
-import type { Host } from '../../pipeline/component.ts'
-import { createTracked, type Entry } from '../../pipeline/model/tracked.ts'
+import type { Host } from '../component.ts'
+import { createTracked, type Entry } from '../model/tracked.ts'
+import type { ClusterTables } from './tables.ts'
 
 export type ClusterGate = {
-  /** Has a value while series of pods are held back. Those that were are looked at again when it has none. */
+  /** Has a value while something is held back. What was is looked at again when it has none. */
   readonly held: Entry<true>
   /** Looks how far the model is. Called for every batch: there are one or two who fill it. */
   check(): void
@@ -17,11 +17,12 @@ export type ClusterGate = {
 const SUBJECT = 'the model of the cluster'
 const KEY = 'held'
 
-/** `opened` is called when series of pods may pass that were held back before. */
+/** `opened` is called when something may pass that was held back before; `consequence` says what happens if the model is not complete. */
 export function createClusterGate(
   feeds: ClusterTables['feeds'],
   waitMs: number,
   host: Host,
+  consequence: string,
   opened: () => void,
 ): ClusterGate {
   const table = createTracked<true>()
@@ -49,7 +50,7 @@ export function createClusterGate(
   }
 
   function giveUp(): void {
-    const message = `it is not complete after ${waitMs / 1000}s; samples of pods that are not known are passed on as they are`
+    const message = `it is not complete after ${waitMs / 1000}s; ${consequence}`
     host.log.state(SUBJECT, 'failing', message)
     open('late')
   }

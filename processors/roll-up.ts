@@ -1,0 +1,293 @@
+/**
+ * Rolls up what single GPUs, pods and nodes do to workloads, projects, nodes and the cluster, in the words of a catalog.
+ *
+ * Place it after `normalize`, which makes the facts it aggregates, and after `join_workload`, whose rules say what a pod belongs to.
+ */
+import {
+  INPUT_CATALOGS,
+  knownFacts,
+  loadInputCatalog,
+  loadOutputCatalog,
+  loadWorkloadsCatalog,
+  outputCatalogProblems,
+  outputMetricProblems,
+} from '../pipeline/catalog/catalogs.ts'
+import { outputMetricSchema } from '../pipeline/catalog/output-schema.ts'
+import { workloadRules } from '../pipeline/catalog/workload-rules.ts'
+import { assignmentRules, RESERVATION_NAMESPACES } from '../pipeline/cluster/assignment-rules.ts'
+import { createClusterGate } from '../pipeline/cluster/cluster-gate.ts'
+import { joinersOf, type Joiner } from '../pipeline/cluster/joiners.ts'
+import { clusterTables } from '../pipeline/cluster/tables.ts'
+import { defineProcessor, RefusedError, type ConfigSchema, type Host } from '../pipeline/component.ts'
+import { duration, parseDuration } from '../pipeline/config/fields.ts'
+import type { Batch } from '../pipeline/model/batch.ts'
+import { createTracked } from '../pipeline/model/tracked.ts'
+import { createSeriesProcessor } from '../pipeline/series-processor.ts'
+import { createCycle } from './roll-up/cycle.ts'
+import { createIntake } from './roll-up/intake.ts'
+import { createKeptState } from './roll-up/kept-state.ts'
+import { createModel, type ModelRules } from './roll-up/model.ts'
+import { observeRollUp } from './roll-up/own-metrics.ts'
+import { createPass } from './roll-up/pass.ts'
+import { resolveRules } from './roll-up/rules.ts'
+import { everyInterval } from './roll-up/timer.ts'
+import { createValues } from './roll-up/values.ts'
+
+const config = {
+  type: 'object',
+  properties: {
+    catalog: {
+      anyOf: [
+        { type: 'string', minLength: 1 },
+        { type: 'array', items: { type: 'string', minLength: 1 } },
+      ],
+      default: 'runai-2.17',
+      description:
+        'Which metrics are made: the name of a catalog, the path of a file of your own, or a list of such. Of two that have one name the later counts.',
+    },
+    metrics: {
+      type: 'array',
+      items: outputMetricSchema,
+      default: [],
+      description: 'Further metrics, or others instead of those of the catalog that have the same names.',
+    },
+    interval: duration('How often results are handed on, at full multiples of it by the clock.', '15s'),
+    cluster_id: { type: 'string', default: 'local', description: 'What the cluster is called in labels.' },
+    hold_failed: duration(
+      'How long the last values of a target count that cannot be scraped: one that is missed is no drop in utilisation.',
+      '5m',
+    ),
+    keep_input: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether the facts that are aggregated are also passed on.',
+    },
+    wait_for_cluster: duration(
+      'How long nothing is handed on until the model of the cluster is complete and every target was tried once.',
+      '60s',
+    ),
+    active_above: {
+      type: 'number',
+      minimum: 0,
+      maximum: 100,
+      default: 0,
+      description: 'A GPU is busy above this utilisation, in percent.',
+    },
+    shared_gpu_memory: {
+      type: 'string',
+      enum: ['measured', 'split'],
+      default: 'measured',
+      description:
+        'What pods use of the memory of a GPU that they share and that has no readings of single pods: nothing is shown, or it is divided by their shares.',
+    },
+    gpu_memory_request: {
+      type: 'string',
+      enum: ['MB', 'MiB'],
+      default: 'MB',
+      description:
+        'What a number is that pods request GPU memory by: later versions of Run:ai mean MB, 2.17 and KAI MiB.',
+    },
+    mig_counts: {
+      type: 'string',
+      enum: ['slices', 'instances', 'share'],
+      default: 'slices',
+      description:
+        'As how many GPUs an allocated MIG instance counts: its slices, as Run:ai has it, 1, or the part of the board that it is.',
+    },
+    unlimited: {
+      type: 'string',
+      enum: ['inf', '-1', 'omit'],
+      default: 'inf',
+      description: 'How a quota without limit is shown.',
+    },
+    reservation_namespaces: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      default: RESERVATION_NAMESPACES,
+      description: 'Namespaces of pods that only hold a GPU for others.',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies ConfigSchema
+
+/** What every roll-up has beside its catalog. */
+const ALWAYS = ['unattributed']
+
+export const rollUp = defineProcessor({
+  type: 'roll_up',
+  summary: 'Rolls up GPUs, pods and nodes to workloads, projects and the cluster, in the words of a catalog.',
+  config,
+  example: { catalog: 'runai-2.17', interval: '15s', cluster_id: 'my-cluster' },
+  check({ catalog, metrics }) {
+    const names = namesOf(catalog)
+    const catalogProblems = names.flatMap((name, i) =>
+      outputCatalogProblems(name).map(message => ({
+        path: typeof catalog === 'string' ? ['catalog'] : ['catalog', i],
+        message,
+      })),
+    )
+    if (catalogProblems.length > 0) return catalogProblems
+    return outputMetricProblems(names, metrics).map(({ path, message }) => ({ path: ['metrics', ...path], message }))
+  },
+
+  create(options, host, next) {
+    const { catalogs, cluster, clock, log } = host
+    const facts = knownFacts(catalogs)
+    const outputs = [...namesOf(options.catalog), ...ALWAYS].map(name => loadOutputCatalog(catalogs, name))
+    const { rules, pass } = resolveRules(outputs, options.metrics, facts)
+    const values = createValues(rules, facts, options.active_above)
+    const intake = createIntake(values.uses, parseDuration(options.hold_failed), clock.monotonic)
+    const tables = clusterTables(cluster)
+    const modelRules = rulesOfModel(options, host)
+    const model = createModel(cluster, modelRules, new Set(rules.map(({ level }) => level)))
+    const sharedMemory = options.shared_gpu_memory
+    const cycle = createCycle({ component: host.id, rules, values, model, sharedMemory })
+    const state = createKeptState(
+      host.storage.state([host.id, host.pipeline ?? ''].join(' ')),
+      [
+        { name: 'devices', map: cycle.activity.kept.devices },
+        { name: 'pods', map: cycle.activity.kept.pods },
+        { name: 'workloads', map: cycle.activity.kept.workloads },
+        { name: 'phases', map: cycle.phaseTimes.kept },
+      ],
+      log,
+    )
+    const objectFacts = factsOfObjects(host)
+    const apiTells = createTracked<true>()
+    const passing = createSeriesProcessor(
+      createPass({
+        rules: pass,
+        isConsumed: name => intake.wants(name) || objectFacts.has(name),
+        keepInput: options.keep_input,
+        tables,
+        joinedLabels: () => joinedNames(joinerOf(host)),
+        apiTells: apiTells.entry('tells'),
+      }),
+      host,
+      next,
+    )
+    const gate = createClusterGate(
+      tables.feeds,
+      parseDuration(options.wait_for_cluster),
+      host,
+      'roll-ups are made of what is known',
+      () => {},
+    )
+    const startedMs = clock.monotonic()
+    let isLoaded = false
+    let stopTimer = (): void => {}
+    let unobserve = (): void => {}
+
+    /** Half of the input would be a number that is too small, and nobody could tell. */
+    function isReady(): boolean {
+      gate.check()
+      if (!isLoaded || gate.held.value === true) return false
+      if (clock.monotonic() - startedMs >= parseDuration(options.wait_for_cluster)) return true
+      for (const areTried of tables.collections.values()) if (!areTried()) return false
+      return true
+    }
+
+    function flush(): void {
+      if (!isReady()) return
+      intake.expire()
+      for (const batch of cycle.flush(clock.now())) hand(batch)
+    }
+
+    function hand(batch: Batch): void {
+      try {
+        next(batch)
+      } catch (error) {
+        // The next flush brings newer numbers.
+        if (!(error instanceof RefusedError)) throw error
+      }
+    }
+
+    return {
+      async start() {
+        await state.load()
+        isLoaded = true
+        unobserve = observeRollUp(host.counters, cycle, intake, values, clock)
+        stopTimer = everyInterval(clock, parseDuration(options.interval), () => {
+          flush()
+          cycle.activity.collect()
+          state.save()
+        })
+      },
+      consume(batch) {
+        if (batch.source.isModelled === true && batch.outcome === 'ok') apiTells.set('tells', true)
+        intake.take(batch)
+        passing.consume(batch)
+      },
+      flush,
+      async stop() {
+        stopTimer()
+        unobserve()
+        gate.stop()
+        if (!isLoaded) return
+        isLoaded = false
+        cycle.activity.collect()
+        await state.saveAll()
+      },
+      describe: () => `${rules.length} metrics every ${options.interval}`,
+    }
+  },
+})
+
+function namesOf(catalog: string | readonly string[]): readonly string[] {
+  return typeof catalog === 'string' ? [catalog] : catalog
+}
+
+type ModelOptions = {
+  readonly cluster_id: string
+  readonly gpu_memory_request: 'MB' | 'MiB'
+  readonly mig_counts: 'slices' | 'instances' | 'share'
+  readonly unlimited: ModelRules['unlimited']
+  readonly reservation_namespaces: readonly string[]
+}
+
+/** What a pod belongs to is what `join_workload` says in the same pipeline; where there is none, what it would say by default. */
+function rulesOfModel(options: ModelOptions, host: Host): () => ModelRules {
+  const usual = workloadRules(loadWorkloadsCatalog(host.catalogs, 'workloads'), {
+    lookUps: {},
+    stopAt: [],
+    missingOwner: 'reference',
+  })
+  const assignment = assignmentRules(options)
+  let known: ModelRules | undefined
+  return () => {
+    const workload = joinerOf(host)?.workload ?? usual
+    if (known?.workload !== workload) {
+      known = {
+        workload,
+        assignment,
+        clusterId: options.cluster_id,
+        megabytesPerRequested: options.gpu_memory_request === 'MiB' ? 1.048576 : 1,
+        unlimited: options.unlimited,
+      }
+    }
+    return known
+  }
+}
+
+function joinerOf({ cluster, pipeline }: Host): Joiner | undefined {
+  const joiners = [...joinersOf(cluster)]
+  return joiners.find(joiner => joiner.pipeline === pipeline) ?? joiners[0]
+}
+
+/** A node is a label that series of Kubernetes objects have of their own. */
+function joinedNames(joiner: Joiner | undefined): ReadonlySet<string> {
+  if (joiner === undefined) return new Set()
+  const names = Array.from(joiner.names).filter(([label]) => label !== 'node')
+  return new Set([...names.map(([, name]) => name), ...joiner.add.keys()])
+}
+
+/** The model of the cluster is made of these. */
+function factsOfObjects({ catalogs }: Host): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const catalog of INPUT_CATALOGS) {
+    for (const { fact, object } of loadInputCatalog(catalogs, catalog).rules.values()) {
+      if (object !== undefined) names.add(fact.name)
+    }
+  }
+  return names
+}

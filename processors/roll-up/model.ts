@@ -1,0 +1,137 @@
+/** The cluster as roll-ups see it: all records, and what each is part of. */
+import type { Level } from '../../pipeline/catalog/output-schema.ts'
+import { nodeAt } from '../../pipeline/cluster/find-node.ts'
+import { podOf, seenTables, type PodReader } from '../../pipeline/cluster/find-pod.ts'
+import { SEEN_DEVICES, type SeenDevice } from '../../pipeline/cluster/seen.ts'
+import { clusterTables } from '../../pipeline/cluster/tables.ts'
+import type { Cluster } from '../../pipeline/component.ts'
+import type { Source } from '../../pipeline/model/batch.ts'
+import type { Labels } from '../../pipeline/model/labels.ts'
+import { trackedChanges } from '../../pipeline/model/tracked.ts'
+import type { EntityAt } from './contributors.ts'
+import { DeviceRecords } from './device-records.ts'
+import { entityFrom, type Entity } from './entity.ts'
+import { KeyedEntities } from './keyed-entities.ts'
+import { NodeRecords, type NodeRecord } from './node-records.ts'
+import { podKey, PodRecords, type PodRecord, type PodRules } from './pod-records.ts'
+import { quotaRecords, type QuotaRecords, type Unlimited } from './quota-records.ts'
+import { podNameOf } from './things-of-facts.ts'
+
+/** Levels that pods belong to by an attribute. */
+const KEYED_LEVELS: Readonly<Partial<Record<Level, string>>> = {
+  workload: 'workload_id',
+  project: 'project',
+  department: 'department',
+  user: 'user',
+  queue: 'queue',
+}
+
+export type ModelRules = PodRules & { readonly unlimited: Unlimited }
+
+export type Model = {
+  readonly pods: ReadonlyMap<string, PodRecord>
+  readonly devices: DeviceRecords
+  readonly nodes: NodeRecords
+  readonly workloads: KeyedEntities
+  readonly quotas: QuotaRecords
+  readonly at: EntityAt
+  /** Whether anything has changed since. */
+  refresh(): boolean
+  /** The pod that a series names. */
+  podOf(labels: Labels): PodRecord | undefined
+  nodeOf(source: Source): NodeRecord | undefined
+}
+
+/** `levels` are those that some metric has. */
+export function createModel(cluster: Cluster, rules: () => ModelRules, levels: ReadonlySet<Level>): Model {
+  const tables = clusterTables(cluster)
+  const seen = seenTables(cluster)
+  const seenDevices = cluster.table<SeenDevice>(SEEN_DEVICES)
+  // Nothing is kept of what this reads: who asks, asks again.
+  const reader: PodReader = { look: entry => entry.value, tables, seen }
+  const pods = new PodRecords()
+  const devices = new DeviceRecords()
+  const { clusterId } = rules()
+  const workloads = new KeyedEntities(KEYED_LEVELS.workload!)
+  const keyed = new Map<Level, KeyedEntities>([['workload', workloads]])
+  for (const [level, attribute] of Object.entries(KEYED_LEVELS) as [Level, string][]) {
+    if (level !== 'workload' && levels.has(level)) keyed.set(level, new KeyedEntities(attribute))
+  }
+  const clusterEntity = entityFrom(attribute => (attribute === 'cluster' ? clusterId : undefined))
+  const nodePools = new Map<string, Entity>()
+  let nodes = new NodeRecords(clusterId, [])
+  let quotas: QuotaRecords = { projects: [], queues: [] }
+  let known: ModelRules | undefined
+  let changes = -1
+
+  function poolOf(name: string | undefined): Entity | undefined {
+    if (name === undefined || name === '') return undefined
+    let entity = nodePools.get(name)
+    if (entity === undefined) {
+      const attributes: Readonly<Record<string, string>> = { cluster: clusterId, nodepool: name }
+      nodePools.set(name, (entity = entityFrom(attribute => attributes[attribute])))
+    }
+    return entity
+  }
+
+  const at: EntityAt = (level, from, node) => {
+    switch (level) {
+      case 'cluster':
+        return clusterEntity
+      case 'node':
+        // What is left of a device has a label of its own beside that of the node.
+        return from.get('reason') === undefined ? nodes.of(node) : from
+      case 'nodepool':
+        return poolOf(from.get('nodepool') ?? nodes.of(node)?.get('nodepool'))
+      case 'gpu':
+      case 'pair':
+      case 'pod':
+      case 'series':
+        return from
+      default:
+        return keyed.get(level)?.of(from) ?? from
+    }
+  }
+
+  return {
+    at,
+    devices,
+    workloads,
+    get pods() {
+      return pods.all
+    },
+    get nodes() {
+      return nodes
+    },
+    get quotas() {
+      return quotas
+    },
+    refresh() {
+      const now = trackedChanges()
+      const its = rules()
+      if (now === changes && its === known) return false
+      changes = now
+      if (its !== known) {
+        pods.forget()
+        nodes = new NodeRecords(clusterId, its.workload.identity.lookUps.nodepool ?? [])
+        known = its
+      }
+      const arePodsChanged = pods.refresh(tables, seen, its)
+      devices.refresh(seenDevices, tables, seen, its, pods.all, arePodsChanged)
+      for (const entities of keyed.values()) entities.refresh(pods.all.values(), devices.jobs.values())
+      nodes.refresh(tables, seen, devices.boards.values())
+      const { identity } = its.workload
+      quotas = quotaRecords(tables, seen, { identity, clusterId, unlimited: its.unlimited })
+      return true
+    },
+    podOf(labels) {
+      const name = podNameOf(labels)
+      if (name === undefined) return undefined
+      const found = podOf(reader, name.namespace, name.name, name.uid)
+      return typeof found === 'string' || found.isGone ? undefined : pods.all.get(podKey(found.pod))
+    },
+    nodeOf({ node, name }) {
+      return nodes.of(node ?? nodeAt(reader, URL.parse(name)?.hostname) ?? URL.parse(name)?.hostname ?? '')
+    },
+  }
+}

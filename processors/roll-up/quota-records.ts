@@ -1,0 +1,87 @@
+/** What projects and queues may use, as contributors. */
+import type { PodReader, SeenTables } from '../../pipeline/cluster/find-pod.ts'
+import type { IdentityRules } from '../../pipeline/cluster/identity.ts'
+import { projectOfNamespace } from '../../pipeline/cluster/namespace-project.ts'
+import { quotaRows } from '../../pipeline/cluster/quota-reader.ts'
+import { effectiveQuotas, type Quota, type QuotaAmounts } from '../../pipeline/cluster/quotas.ts'
+import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
+import { entityFrom, type Entity } from './entity.ts'
+
+/** How no limit is shown. */
+export type Unlimited = 'inf' | '-1' | 'omit'
+
+export type QuotaRecord = Entity & {
+  /** NaN where nothing is told. */
+  readonly quantities: Readonly<Record<'gpus' | 'cpu_cores' | 'memory_bytes', number>>
+}
+
+export type QuotaRecords = { readonly projects: readonly QuotaRecord[]; readonly queues: readonly QuotaRecord[] }
+
+export function quotaRecords(
+  tables: ClusterTables,
+  seen: SeenTables,
+  rules: { readonly identity: IdentityRules; readonly clusterId: string; readonly unlimited: Unlimited },
+): QuotaRecords {
+  const reader: PodReader = { look: entry => entry.value, tables, seen }
+  const projectOf = (namespace: string): string => projectOfNamespace(reader, namespace, rules.identity)
+  const { projects, departments, shared } = effectiveQuotas(quotaRows(tables, seen), projectOf)
+  const byProject = Map.groupBy(projects, ({ project }) => project!)
+  const queues = [...projects, ...departments, ...shared].filter(({ origin }) => origin !== 'resourcequota')
+  return {
+    projects: Array.from(byProject, ([project, rows]) =>
+      recordOf({ project, department: rows[0]!.department }, summed(rows), rules),
+    ),
+    queues: queues.map(row =>
+      recordOf(
+        { queue: row.name, project: row.project, department: row.department, nodepool: row.nodepool },
+        row,
+        rules,
+      ),
+    ),
+  }
+}
+
+function summed(rows: readonly Quota[]): QuotaAmounts {
+  const sum = (of: (row: Quota) => number | undefined): number | undefined => {
+    const told = rows.map(of).filter(amount => amount !== undefined)
+    return told.length === 0 ? undefined : told.reduce((a, b) => a + b)
+  }
+  return {
+    gpus: sum(({ gpus }) => gpus),
+    cpuCores: sum(({ cpuCores }) => cpuCores),
+    memoryBytes: sum(({ memoryBytes }) => memoryBytes),
+  }
+}
+
+function recordOf(
+  names: Readonly<Record<string, string | undefined>>,
+  { gpus, cpuCores, memoryBytes }: QuotaAmounts,
+  { clusterId, unlimited }: { readonly clusterId: string; readonly unlimited: Unlimited },
+): QuotaRecord {
+  const shown = (amount: number | undefined): number =>
+    amount === undefined
+      ? NaN
+      : amount !== Infinity
+        ? amount
+        : unlimited === 'inf'
+          ? amount
+          : unlimited === '-1'
+            ? -1
+            : NaN
+  const quantities = { gpus: shown(gpus), cpu_cores: shown(cpuCores), memory_bytes: shown(memoryBytes) }
+  const attributes: Readonly<Record<string, string | undefined>> = {
+    ...names,
+    cluster: clusterId,
+    gpu_quota: textOf(quantities.gpus, 1),
+    cpu_quota: textOf(quantities.cpu_cores, 1000),
+    memory_quota: textOf(quantities.memory_bytes, 1e-6),
+  }
+  return { ...entityFrom(attribute => attributes[attribute]), quantities }
+}
+
+/** As the objects of Run:ai write them: whole numbers of thousandths of a core and of MB. */
+function textOf(amount: number, factor: number): string | undefined {
+  if (Number.isNaN(amount)) return undefined
+  if (amount === Infinity) return '+Inf'
+  return String(amount < 0 ? amount : Number((amount * factor).toPrecision(15)))
+}

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { metadataFromSeen, podFromSeen } from '../../../pipeline/cluster/seen-metadata.ts'
+import { metadataFromSeen, nodeFromSeen, podFromSeen } from '../../../pipeline/cluster/seen-metadata.ts'
 import type { SeenObject } from '../../../pipeline/cluster/seen-object.ts'
 import { forEachSample } from '../../../pipeline/model/batch.ts'
 import { labelPairs } from '../../../pipeline/model/labels.ts'
@@ -91,5 +91,36 @@ describe('what kube-state-metrics tells about an object', () => {
       ['apps', '', ['Deployment/d']],
     )
     assert.deepEqual(metadataFromSeen(seen('Job', 'kube_job_owner{owner_kind=""} 1')).owners, [])
+  })
+
+  it('is a node with all that it can know', () => {
+    const node = nodeFromSeen(
+      seen(
+        'Node',
+        `kube_node_info{node="x",internal_ip="10.0.0.1"} 1
+         kube_node_labels{node="x",label_nvidia_com_gpu_count="4"} 1
+         kube_node_status_addresses{node="x",type="InternalIP",address="10.0.0.1"} 1
+         kube_node_status_addresses{node="x",type="Hostname",address="x.local"} 1
+         kube_node_status_capacity{node="x",resource="nvidia_com_gpu",unit="integer"} 4
+         kube_node_status_capacity{node="x",resource="nvidia_com_mig_1g_5gb_me",unit="integer"} 1
+         kube_node_status_allocatable{node="x",resource="gpu_intel_com_i915",unit="integer"} 3
+         kube_node_status_condition{node="x",condition="Ready",status="unknown"} 1
+         kube_node_status_condition{node="x",condition="Ready",status="true"} 0
+         kube_node_spec_unschedulable{node="x"} 1`,
+      ),
+    )
+    assert.deepEqual(labelPairs(node.labels), [['nvidia_com_gpu_count', '4']])
+    assert.deepEqual(node.addresses, ['10.0.0.1', 'x.local'])
+    assert.deepEqual(
+      [...node.capacity],
+      [
+        ['nvidia.com/gpu', 4],
+        ['nvidia.com/mig-1g.5gb.me', 1],
+      ],
+    )
+    assert.deepEqual([...node.allocatable], [['gpu.intel.com/i915', 3]])
+    assert.deepEqual([...node.conditions], [['Ready', 'Unknown']])
+    assert.equal(node.schedulable, false)
+    assert.equal(nodeFromSeen(seen('Node', 'kube_node_info{node="y"} 1')).schedulable, true)
   })
 })

@@ -188,8 +188,9 @@ function withoutHosts(claims: readonly Claim[]): readonly Claim[] {
   return claims.filter(({ pod, job }) => job !== undefined || pod === undefined || !hosts.has(keyOf(pod)))
 }
 
+/** At one moment a name is that of one pod, also where only one of two who tell of it knows its uid. */
 function keyOf({ pod }: FoundPod): string {
-  return pod.uid === '' ? `${pod.namespace}/${pod.name}` : pod.uid
+  return `${pod.namespace}/${pod.name}`
 }
 
 /** A pod that has finished says less than one that nobody knows: that one may be running. */

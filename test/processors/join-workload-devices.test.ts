@@ -107,6 +107,18 @@ describe('join_workload: series of devices', () => {
     assert.equal(host.counted.get('gpucol_processor_resolved_metric_points'), 3)
   })
 
+  it('have the job also where the exporter of AMD tells it', () => {
+    const { join } = joining({ labels: { workload_id: '' } }, inCluster())
+    assert.equal(
+      join(
+        `gpu_package_power{gpu_id="0",card_model="MI300X",serial_number="S1",hostname="h",job_id="17",job_user="u"} 9`,
+      ),
+      lines(
+        `{"hw.gpu.power",Hostname="h",gpu="0",hpc_job="17",job_user="u",modelName="MI300X",node="node-a",nodepool="pool-1",serial_number="S1",workload_kind="SlurmJob",workload_name="17",workload_type="training"} 9`,
+      ),
+    )
+  })
+
   it('are looked at again when the node becomes known, or changes', () => {
     const { host, join } = joining()
     const text = `DCGM_FI_DEV_GPU_TEMP{gpu="0",UUID="GPU-1",Hostname="h"} 30`

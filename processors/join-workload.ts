@@ -1,10 +1,12 @@
 /**
- * Adds to every series of a pod what the pod belongs to: its workload, project, department, user, queue, node and node pool.
+ * Adds to every series of a pod what the pod belongs to: its workload, project, department, user, queue, node and node pool. Series of
+ * a GPU that names no pod get its node and node pool, those of a Slurm job the job as their workload.
  *
  * Place it after `normalize`, which gives pods one spelling, and before `roll_up`, which groups by what it adds.
  */
 import { loadWorkloadsCatalog, workloadsCatalogProblems } from '../pipeline/catalog/catalogs.ts'
 import { workloadRules, type LookUps } from '../pipeline/catalog/workload-rules.ts'
+import { assignmentRules, RESERVATION_NAMESPACES } from '../pipeline/cluster/assignment-rules.ts'
 import { createClusterGate } from '../pipeline/cluster/cluster-gate.ts'
 import { seenTables } from '../pipeline/cluster/find-pod.ts'
 import { joinersOf, type Joiner } from '../pipeline/cluster/joiners.ts'
@@ -17,7 +19,7 @@ import type { Batch } from '../pipeline/model/batch.ts'
 import type { SeriesMap } from '../pipeline/model/label-processor.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
 import { createJoinedAgain } from './join-workload/joined-again.ts'
-import { hasPod, joinLabels, type JoinRules } from './join-workload/join-labels.ts'
+import { isJoinable, joinLabels, type JoinRules } from './join-workload/join-labels.ts'
 import { createOutcomeCounts } from './join-workload/outcome-counts.ts'
 import { addedLookUps, outgoingNames } from './join-workload/rules.ts'
 
@@ -91,8 +93,15 @@ const config = {
       description:
         'What is the workload where an owner cannot be read: that owner, by the reference to it; what labels of the pod say is above it; or also what its name lets guess.',
     },
+    reservation_namespaces: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      default: [...RESERVATION_NAMESPACES],
+      description:
+        'Namespaces whose pods only hold a GPU for others, as those of Run:ai and KAI do. Series that name such a pod get its node, and no workload.',
+    },
     wait_for_cluster: duration(
-      'How long series of pods are held back until the model of the cluster is complete, where something fills it.',
+      'How long series of pods and GPUs are held back until the model of the cluster is complete, where something fills it.',
       '60s',
     ),
     catalog: {
@@ -107,7 +116,7 @@ const config = {
 
 export const joinWorkload = defineProcessor({
   type: 'join_workload',
-  summary: 'Adds to series of pods their workload, project, user, queue and node.',
+  summary: 'Adds to series of pods and GPUs their workload, project, user, queue and node.',
   config,
   example: { labels: { project: 'team' }, add: { cost_center: 'namespace.label.cost-center' } },
   check: ({ labels, look_up, add, stop_at, catalog }) => [
@@ -118,7 +127,8 @@ export const joinWorkload = defineProcessor({
     ...stop_at.flatMap((text, i) => (parseKind(text) ? [] : [{ path: ['stop_at', i], message: notAKind(text) }])),
   ],
 
-  create({ labels, add, look_up, stop_at, missing_owner, wait_for_cluster, catalog }, host, next) {
+  create(config, host, next) {
+    const { labels, add, look_up, stop_at, missing_owner, wait_for_cluster, catalog } = config
     const tables = clusterTables(host.cluster)
     const seen = seenTables(host.cluster)
     const gate = createClusterGate(
@@ -135,6 +145,7 @@ export const joinWorkload = defineProcessor({
         stopAt: stop_at,
         missingOwner: missing_owner,
       }),
+      assignment: assignmentRules(config),
       names: outgoingNames(labels),
       add: addedLookUps(add),
     }
@@ -144,7 +155,7 @@ export const joinWorkload = defineProcessor({
     const map: SeriesMap = {
       by: 'labels',
       map(incoming, look) {
-        if (!hasPod(incoming)) return incoming
+        if (!isJoinable(incoming)) return incoming
         if (look(gate.held) === true) {
           counts.note(incoming, 'held')
           return undefined
@@ -176,7 +187,7 @@ export const joinWorkload = defineProcessor({
       consume(batch) {
         gate.check()
         again.forget(batch.source)
-        if ((keepsAll || gate.held.value === true) && batch.layout.labels.some(hasPod)) again.keep(batch)
+        if ((keepsAll || gate.held.value === true) && batch.layout.labels.some(isJoinable)) again.keep(batch)
         join(batch)
       },
       flush() {

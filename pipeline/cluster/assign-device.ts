@@ -26,8 +26,9 @@ export function assignDevice(reader: PodReader, device: SeenDevice, rules: Assig
   const certainNode = isCertain(reader, node, device) ? node!.name : undefined
   for (const holder of device.holders) claimNamed(reader, found, holder, certainNode, rules)
   if (found.claims.size === 0) claimReserved(reader, found, device, rules)
-  if (found.claims.size === 0) claimInstance(reader, found, device, nodeName)
-  const claims = withoutHosts([...found.claims.values()])
+  if (found.claims.size === 0) claimInstance(reader, found, device, nodeName, rules)
+  // In whichever order pods became known, the numbers are the same to the last bit.
+  const claims = withoutHosts([...found.claims].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one))
   const { holdings, rest } = splitDevice(claims, replicas.count)
   return {
     device,
@@ -68,7 +69,7 @@ function claimNamed(
   const { job, replicas } = holder
   const named = whoIs(reader, holder, certainNode)
   if (job !== undefined) {
-    const pod = 'pod' in named ? named : undefined
+    const pod = 'pod' in named && !isReservation(named.pod, rules) ? named : undefined
     return claim(found, `job ${job}`, { pod, job, replicas, because: 'the exporter names the job' })
   }
   if (!('pod' in named)) {
@@ -155,11 +156,17 @@ function claimReserved(reader: PodReader, found: Finding, { id, part }: SeenDevi
 }
 
 /** Whom Run:ai made the instance for: exporters do not name the pods of dynamic MIG. */
-function claimInstance(reader: PodReader, found: Finding, device: SeenDevice, node: string | undefined): void {
+function claimInstance(
+  reader: PodReader,
+  found: Finding,
+  device: SeenDevice,
+  node: string | undefined,
+  rules: AssignmentRules,
+): void {
   const { part, index } = device
   if (part === undefined || index === undefined || node === undefined) return
   for (const member of podsMarked(reader, instanceMark(node, index, part))) {
-    if (!isBound(member.pod)) continue
+    if (!isBound(member.pod) || isReservation(member.pod, rules)) continue
     const because = 'its annotation runai-mig-device names the instance'
     claim(found, keyOf(member), { pod: member, job: undefined, replicas: undefined, because })
   }
@@ -181,8 +188,9 @@ function withoutHosts(claims: readonly Claim[]): readonly Claim[] {
   return claims.filter(({ pod, job }) => job !== undefined || pod === undefined || !hosts.has(keyOf(pod)))
 }
 
+/** At one moment a name is that of one pod, also where only one of two who tell of it knows its uid. */
 function keyOf({ pod }: FoundPod): string {
-  return pod.uid === '' ? `${pod.namespace}/${pod.name}` : pod.uid
+  return `${pod.namespace}/${pod.name}`
 }
 
 /** A pod that has finished says less than one that nobody knows: that one may be running. */

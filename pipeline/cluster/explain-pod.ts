@@ -1,12 +1,13 @@
 /** What is known of a pod and how it came to its labels, for people who wonder about a number. It decides nothing itself. */
 import type { Cluster } from '../component.ts'
+import { assignmentRules, isReservation } from './assignment-rules.ts'
+import { explainDevices, type ExplainedDevice } from './explain-devices.ts'
 import { podOf, seenTables, type FoundPod, type NoPod, type PodReader } from './find-pod.ts'
 import type { Identity, IdentityLabel } from './identity.ts'
 import { joinersOf, type Joiner } from './joiners.ts'
 import type { OwnerChain } from './owner-chain.ts'
 import { identifyPod, type PodIdentity } from './pod-identity.ts'
 import { LAST_LOOK_UPS } from './scheduler-identity.ts'
-import { SEEN_DEVICES, type Holder, type SeenDevice } from './seen.ts'
 import { clusterTables } from './tables.ts'
 import { kindText } from './workload-kinds.ts'
 
@@ -20,11 +21,9 @@ export type PodExplanation = {
   /** Whether somebody fills the model of the cluster, and has not read all of it yet. */
   readonly cluster: 'nobody reads it' | 'reading' | 'read'
   /** Undefined if no devices are known at all. */
-  readonly devices: readonly HeldDevice[] | undefined
+  readonly devices: readonly ExplainedDevice[] | undefined
   readonly joined: readonly ExplainedJoin[]
 }
-
-export type HeldDevice = { readonly device: SeenDevice; readonly holder: Holder }
 
 /** What one of those who join makes of the pod. */
 export type ExplainedJoin = {
@@ -54,7 +53,12 @@ export function explainPod(cluster: Cluster, name: string, namespace: string | u
     found,
     namespaces,
     cluster: clusterState(reader),
-    devices: devicesOf(cluster.table<SeenDevice>(SEEN_DEVICES), name, asked),
+    devices: explainDevices(
+      reader,
+      { name, namespace: asked },
+      typeof found === 'string' ? undefined : found,
+      [...joiners.values()][0]?.assignment ?? assignmentRules(),
+    ),
     joined: typeof found === 'string' ? [] : Array.from(joiners.values(), joiner => explainJoin(reader, found, joiner)),
   }
 }
@@ -75,26 +79,17 @@ function clusterState({ tables, seen }: PodReader): PodExplanation['cluster'] {
   return [...tables.feeds.values()].includes('reading') ? 'reading' : 'read'
 }
 
-function devicesOf(
-  devices: { readonly size: number; values(): Iterable<SeenDevice> },
-  name: string,
-  namespace: string | undefined,
-): HeldDevice[] | undefined {
-  if (devices.size === 0) return undefined
-  return [...devices.values()].flatMap(device =>
-    device.holders
-      .filter(
-        holder => holder.pod === name && (namespace === undefined || (holder.namespace ?? namespace) === namespace),
-      )
-      .map(holder => ({ device, holder })),
-  )
-}
-
 function explainJoin(reader: PodReader, found: FoundPod, joiner: Joiner): ExplainedJoin {
   const identified = identifyPod(reader, found, joiner.workload)
+  const isOfNobody = isReservation(found.pod, joiner.assignment)
   const labels = [
-    ...Array.from(joiner.names, ([label, name]) => ({ name, ...explainLabel(label, found, identified, joiner) })),
-    ...Array.from(joiner.add, ([name, lookUps]) => {
+    ...Array.from(joiner.names, ([label, name]) => {
+      const isLeftOut = isOfNobody && !OF_RESERVATIONS.includes(label)
+      return { name, ...(isLeftOut ? without(RESERVES) : explainLabel(label, found, identified, joiner)) }
+    }),
+    ...Array.from(joiner.add, ([name, all]) => {
+      const lookUps = isOfNobody ? all.filter(({ object }) => object === 'node') : all
+      if (lookUps.length === 0) return { name, ...without(RESERVES) }
       const decided = lookUps.find(({ find }) => find(identified.around) !== undefined)
       const value = decided?.find(identified.around)
       return { name, value, because: decided?.text ?? nothingAt(lookUps.map(({ text }) => text)) }
@@ -102,6 +97,10 @@ function explainJoin(reader: PodReader, found: FoundPod, joiner: Joiner): Explai
   ]
   return { joiner, chain: identified.chain, labels }
 }
+
+/** Labels of a pod that only reserves a GPU for others: where it is, and no workload. */
+const OF_RESERVATIONS = ['pod_uuid', 'node', 'nodepool']
+const RESERVES = 'it only reserves a GPU for others'
 
 function explainLabel(
   label: string,

@@ -45,7 +45,9 @@ export function indexed<V>(table: Tracked<V>, indexes: readonly Index<V>[]): Tra
 }
 
 function add(index: Tracked<readonly string[]>, by: string, key: string): void {
-  index.set(by, [...(index.get(by) ?? BY_NOTHING), key])
+  const known = index.get(by)
+  // Most lists have one key: a literal takes no more room than that.
+  index.set(by, known === undefined ? [key] : [...known, key])
 }
 
 function remove(index: Tracked<readonly string[]>, by: string, key: string): void {

@@ -1,5 +1,6 @@
 /** Who adds to series what their pods belong to, and by which rules: so that `gpucol explain` can say what happens to a pod. */
 import type { Cluster } from '../component.ts'
+import type { AssignmentRules } from './assignment-rules.ts'
 import type { LookUp } from './look-up.ts'
 import type { WorkloadRules } from './pod-identity.ts'
 
@@ -8,6 +9,7 @@ export type Joiner = {
   readonly id: string
   readonly pipeline: string | undefined
   readonly workload: WorkloadRules
+  readonly assignment: AssignmentRules
   /** What is joined, with the name that it goes out by. */
   readonly names: ReadonlyMap<string, string>
   /** Labels that are added beside, with their look-ups in order. */

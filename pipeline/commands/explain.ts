@@ -1,4 +1,4 @@
-/** `gpucol explain`: asks a running gpucol how a pod came to its workload, project and the other labels. */
+/** `gpucol explain`: asks a running gpucol how a pod came to its workload, project and the other labels, and to its GPUs. */
 import { createSystemClock } from '../clock/system-clock.ts'
 import { createNetwork } from '../http/network.ts'
 import { readBody } from '../http/read-body.ts'
@@ -12,8 +12,9 @@ export const explain: Command = {
   summary: 'asks a running gpucol how a pod came to its labels.',
   help: `Usage: gpucol explain POD [--namespace NS] [--address HOST:PORT] [--output text|json]
 
-Prints the owners above the pod, and for each label the look-up or the owner that decided; and the devices that name the pod. Asks
-the extension \`web\`, which must be in service.extensions. Ends with 1 if the pod is not known or could be several.
+Prints the owners above the pod, and for each label the look-up or the owner that decided; the devices that the pod has, how much of
+each and what tells it; and devices that name the pod and are not its. Asks the extension \`web\`, which must be in
+service.extensions. Ends with 1 if the pod is not known or could be several.
 
   --namespace NS   Of the pod; not needed where only one namespace has such a pod. NS/POD means the same.
   --address HOST:PORT

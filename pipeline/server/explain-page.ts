@@ -1,5 +1,6 @@
 /** How a pod came to its labels, for programs and for people. */
-import type { ExplainedJoin, HeldDevice, PodExplanation } from '../cluster/explain-pod.ts'
+import type { ExplainedDevice } from '../cluster/explain-devices.ts'
+import type { ExplainedJoin, PodExplanation } from '../cluster/explain-pod.ts'
 import type { OwnerChain, OwnerStep } from '../cluster/owner-chain.ts'
 import { kindText } from '../cluster/workload-kinds.ts'
 
@@ -34,9 +35,9 @@ export function explainJson(explanation: PodExplanation, pipelinesOf: PipelinesO
   }
 }
 
-function deviceJson({ device, holder }: HeldDevice): unknown {
-  const { id, part, profile, model, host, node, target } = device
-  return { id, part, profile, model, node: node ?? host, container: holder.container, target }
+function deviceJson({ device, node, containers, share, isShared, because }: ExplainedDevice): unknown {
+  const { id, part, profile, model, target } = device
+  return { id, part, profile, model, node, containers, target, share, is_shared: isShared, because }
 }
 
 function joinJson({ joiner, chain, labels }: ExplainedJoin, pipelinesOf: PipelinesOf): unknown {
@@ -111,21 +112,29 @@ function deviceLines({ devices }: PodExplanation): string[] {
   if (devices === undefined) {
     return ['No devices are known: that takes a receiver of GPUs, such as dcgm, with normalize.']
   }
-  if (devices.length === 0) return ['No device names it.']
+  const has = devices.filter(({ share }) => share > 0)
+  const isNamedBy = devices.filter(({ share }) => share === 0)
   return [
-    'Devices that name it:',
-    ...devices.map(({ device: { id, part, profile, model, node, host, target }, holder }) => {
-      const facts = [
-        ...(part === undefined ? [] : [`instance ${part}`]),
-        ...(profile === undefined ? [] : [profile]),
-        ...(model === undefined ? [] : [model]),
-        ...((node ?? host) === undefined ? [] : [`on ${node ?? host}`]),
-        ...(holder.container === undefined ? [] : [`container ${holder.container}`]),
-        `shown by ${target}`,
-      ]
-      return `  ${id}: ${facts.join(', ')}`
-    }),
+    ...(has.length === 0 ? ['It has no device.'] : ['Devices that it has:', ...has.flatMap(linesOfDevice)]),
+    ...(isNamedBy.length === 0
+      ? []
+      : ['Devices that name it and that it does not have:', ...isNamedBy.flatMap(linesOfDevice)]),
   ]
+}
+
+function linesOfDevice({ device, node, containers, share, isShared, because }: ExplainedDevice): string[] {
+  const { id, part, profile, model, target } = device
+  const facts = [
+    ...(part === undefined ? [] : [`instance ${part}`]),
+    ...(profile === undefined ? [] : [profile]),
+    ...(model === undefined ? [] : [model]),
+    ...(node === undefined ? [] : [`on ${node}`]),
+    ...containers.map(container => `container ${container}`),
+    `shown by ${target}`,
+  ]
+  const howMuch = share === 1 ? 'all of it' : `${share} of it`
+  const held = share === 0 ? '' : `${howMuch}${isShared ? ', which is shared' : ''}: `
+  return [`  ${id}: ${facts.join(', ')}`, `    ${held}${because}`]
 }
 
 function joinLines({ joiner, chain, labels }: ExplainedJoin, pipelines: readonly string[]): string[] {

@@ -167,7 +167,7 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'gpucol_processor_resolved_metric_points',
     '{point}',
     processor,
-    'Points of pods that were joined to their workload.',
+    'Points of pods and jobs that were joined to their workload.',
   ),
   counter(
     'gpucol_processor_late_metric_points',
@@ -179,7 +179,7 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'gpucol_processor_unresolved_metric_points',
     '{point}',
     [...processor, 'reason'],
-    'Points of pods that were not joined, or not with all: nobody knows the pod, its name is that of one with another uid, an owner has not been read yet, or the series names no namespace.',
+    'Points of pods that were not joined, or not with all: nobody knows the pod, its name is that of one with another uid, an owner has not been read yet, the pod only reserves a GPU for others, or the series names no namespace.',
   ),
   counter(
     'gpucol_processor_ambiguous_metric_points',
@@ -191,7 +191,7 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'gpucol_processor_held_back_metric_points',
     '{point}',
     processor,
-    'Points of pods that were not handed on because the model of the cluster was not complete yet.',
+    'Points of pods and GPUs that were not handed on because the model of the cluster was not complete yet.',
   ),
   gauge(
     'gpucol_rollup_contributors',

@@ -5,8 +5,8 @@ import type { Layout } from '../../pipeline/model/layout.ts'
 import type { Outcome } from './join-labels.ts'
 
 export type OutcomeCounts = {
-  /** How it went with a label set, from now on. */
-  note(labels: Labels, outcome: Outcome | 'held'): void
+  /** How it went with a label set, from now on; undefined if it names nobody. */
+  note(labels: Labels, outcome: Outcome | 'held' | undefined): void
   count(layout: Layout): void
 }
 
@@ -36,7 +36,8 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
   return {
     note(labels, outcome) {
       if (outcomes.get(labels) === outcome) return
-      outcomes.set(labels, outcome)
+      if (outcome === undefined) outcomes.delete(labels)
+      else outcomes.set(labels, outcome)
       version++
     },
     count(layout) {

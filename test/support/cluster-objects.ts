@@ -70,7 +70,7 @@ export function removePod(cluster: Cluster, pod: Pod): void {
 }
 
 /** The first is a pod, each is owned by the next. `parts` are of the pod. */
-export function putChain(cluster: Cluster, texts: readonly string[], parts: ObjectParts = {}): Pod {
+export function putChain(cluster: Cluster, texts: readonly string[], parts: PodParts = {}): Pod {
   const objects = texts.map(text => objectNamed(text))
   const { owners } = clusterTables(cluster)
   const linked = objects.map((object, i) => ({

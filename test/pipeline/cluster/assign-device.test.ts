@@ -8,7 +8,11 @@ import type { Holder, SeenDevice } from '../../../pipeline/cluster/seen.ts'
 import { clusterTables } from '../../../pipeline/cluster/tables.ts'
 import type { Cluster } from '../../../pipeline/component.ts'
 import { haveChanged, recordLooks } from '../../../pipeline/model/dependencies.ts'
+import { normalize } from '../../../processors/normalize.ts'
+import { batchFromText } from '../../support/batch-from-text.ts'
 import { podNamed, putNode, putPod, removePod, type PodParts } from '../../support/cluster-objects.ts'
+import { configOf } from '../../support/config-of.ts'
+import { testHost } from '../../support/test-host.ts'
 
 const RESERVATION = 'runai-reservation'
 const GROUP = 'df7c0dd3-9795-443c-85b9-acbf49c8fb6b'
@@ -422,4 +426,55 @@ describe('who has which part of a device', () => {
     // A Prometheus on node-a shows devices of all nodes.
     assert.equal(ofTarget({ node: 'node-a', host: 'node-b' }), 'a=1')
   })
+})
+
+describe('who has which part of a device, as exporters show it', () => {
+  const gpu = 'gpu="0",UUID="GPU-1",Hostname="node-a"'
+  for (const [name, rows, expected] of [
+    [
+      'replicas on rows of their own',
+      `DCGM_FI_DEV_GPU_UTIL{${gpu},pod="a",namespace="ns",container="c",vgpu="0"} 1
+       DCGM_FI_DEV_GPU_UTIL{${gpu},pod="a",namespace="ns",container="d",vgpu="1"} 1
+       DCGM_FI_DEV_GPU_UTIL{${gpu},pod="b",namespace="ns",container="c",vgpu="2"} 1`,
+      `a=${2 / 3} b=${1 / 3} shared`,
+    ],
+    [
+      'pods that share a claim',
+      `DCGM_FI_DEV_GPU_UTIL{${gpu},pod="a",namespace="ns",dra_claim_name="x",dra_claim_namespace="ns"} 1
+       DCGM_FI_DEV_GPU_UTIL{${gpu},pod="b",namespace="ns",dra_claim_name="x",dra_claim_namespace="ns"} 1`,
+      'a=0.5 b=0.5 shared',
+    ],
+    [
+      'a claim of one pod, on the rows of two containers',
+      `DCGM_FI_DEV_GPU_UTIL{${gpu},pod="a",namespace="ns",container="c",dra_claim_name="x"} 1
+       DCGM_FI_DEV_GPU_UTIL{${gpu},pod="a",namespace="ns",container="d",dra_claim_name="x"} 1`,
+      'a=1',
+    ],
+    [
+      'a row of the device beside those of pods',
+      `DCGM_FI_DEV_GPU_UTIL{${gpu}} 3
+       DCGM_FI_DEV_GPU_UTIL{${gpu},pod="a",namespace="ns",pod_uid="uid-Pod/a"} 1
+       DCGM_FI_DEV_GPU_UTIL{${gpu},pod="b",namespace="ns",pod_uid="uid-Pod/b"} 2`,
+      'a=0.5 b=0.5 shared',
+    ],
+    [
+      'jobs',
+      `DCGM_FI_DEV_GPU_UTIL{${gpu},hpc_job="17"} 1
+       DCGM_FI_DEV_GPU_UTIL{${gpu},hpc_job="18"} 1`,
+      '17=0.5 18=0.5 shared',
+    ],
+    ['labels that are there and empty', `DCGM_FI_DEV_GPU_UTIL{${gpu},pod="",namespace="",container=""} 1`, 'free=1'],
+  ] as const) {
+    it(`is told by ${name}`, () => {
+      const cluster = createCluster()
+      for (const pod of ['a', 'b']) putPod(cluster, podNamed(pod, live))
+      const processor = normalize.create(configOf(normalize, {}), { ...testHost(), cluster }, () => {})
+      processor.consume(batchFromText(rows))
+      const devices = [...seenTables(cluster).devices.values()]
+      assert.deepEqual(
+        devices.map(one => text(assignDevice(reader(cluster), one, assignmentRules()))),
+        [expected],
+      )
+    })
+  }
 })

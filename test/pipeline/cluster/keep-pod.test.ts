@@ -35,7 +35,7 @@ describe('keepPod', () => {
               { type: 'Ready', status: 'False', lastTransitionTime: '2024-01-01T00:00:50Z' },
             ],
             containerStatuses: [
-              { state: { terminated: { finishedAt: '2024-01-01T00:00:40Z' } } },
+              { state: { terminated: { startedAt: '2024-01-01T00:00:20Z', finishedAt: '2024-01-01T00:00:40Z' } } },
               { state: { terminated: { finishedAt: '2024-01-01T00:00:30Z' } } },
             ],
           },
@@ -67,6 +67,7 @@ describe('keepPod', () => {
       podIp: '10.0.0.1',
       createdMs: startMs,
       startedMs: startMs + 10_000,
+      runningMs: startMs + 20_000,
       finishedMs: startMs + 40_000,
       deletingMs: undefined,
       hostIp: '10.1.0.1',

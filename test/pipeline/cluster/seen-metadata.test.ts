@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { metadataFromSeen, podFromSeen } from '../../../pipeline/cluster/seen-metadata.ts'
+import { metadataFromSeen, nodeFromSeen, podFromSeen } from '../../../pipeline/cluster/seen-metadata.ts'
 import type { SeenObject } from '../../../pipeline/cluster/seen-object.ts'
 import { forEachSample } from '../../../pipeline/model/batch.ts'
 import { labelPairs } from '../../../pipeline/model/labels.ts'
@@ -27,6 +27,7 @@ describe('what kube-state-metrics tells about an object', () => {
          kube_pod_annotations{annotation_user="ann"} 1
          kube_pod_status_phase{phase="Running"} 1
          kube_pod_created 100
+         kube_pod_status_scheduled_time 101
          kube_pod_start_time 101.5
          kube_pod_completion_time 300
          kube_pod_deletion_timestamp 290
@@ -56,7 +57,9 @@ describe('what kube-state-metrics tells about an object', () => {
         podIp: '10.0.0.7',
         phase: 'Running',
         createdMs: 100_000,
+        scheduledMs: 101_000,
         startedMs: 101_500,
+        runningMs: undefined,
         finishedMs: 300_000,
         deletingMs: 290_000,
         containers: [
@@ -91,5 +94,36 @@ describe('what kube-state-metrics tells about an object', () => {
       ['apps', '', ['Deployment/d']],
     )
     assert.deepEqual(metadataFromSeen(seen('Job', 'kube_job_owner{owner_kind=""} 1')).owners, [])
+  })
+
+  it('is a node with all that it can know', () => {
+    const node = nodeFromSeen(
+      seen(
+        'Node',
+        `kube_node_info{node="x",internal_ip="10.0.0.1"} 1
+         kube_node_labels{node="x",label_nvidia_com_gpu_count="4"} 1
+         kube_node_status_addresses{node="x",type="InternalIP",address="10.0.0.1"} 1
+         kube_node_status_addresses{node="x",type="Hostname",address="x.local"} 1
+         kube_node_status_capacity{node="x",resource="nvidia_com_gpu",unit="integer"} 4
+         kube_node_status_capacity{node="x",resource="nvidia_com_mig_1g_5gb_me",unit="integer"} 1
+         kube_node_status_allocatable{node="x",resource="gpu_intel_com_i915",unit="integer"} 3
+         kube_node_status_condition{node="x",condition="Ready",status="unknown"} 1
+         kube_node_status_condition{node="x",condition="Ready",status="true"} 0
+         kube_node_spec_unschedulable{node="x"} 1`,
+      ),
+    )
+    assert.deepEqual(labelPairs(node.labels), [['nvidia_com_gpu_count', '4']])
+    assert.deepEqual(node.addresses, ['10.0.0.1', 'x.local'])
+    assert.deepEqual(
+      [...node.capacity],
+      [
+        ['nvidia.com/gpu', 4],
+        ['nvidia.com/mig-1g.5gb.me', 1],
+      ],
+    )
+    assert.deepEqual([...node.allocatable], [['gpu.intel.com/i915', 3]])
+    assert.deepEqual([...node.conditions], [['Ready', 'Unknown']])
+    assert.equal(node.schedulable, false)
+    assert.equal(nodeFromSeen(seen('Node', 'kube_node_info{node="y"} 1')).schedulable, true)
   })
 })

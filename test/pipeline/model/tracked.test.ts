@@ -21,6 +21,7 @@ describe('tracked metadata', () => {
     assert.equal(table.entry('pod'), entry)
     assert.deepEqual({ ...entry }, { value: 'y', version: 3 })
     assert.deepEqual([...table.values()], ['y'])
+    assert.deepEqual([table.get('pod'), table.get('nobody')], ['y', undefined])
   })
 
   it('does not change when it is told what it knows', () => {

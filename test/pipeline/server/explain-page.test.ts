@@ -14,6 +14,7 @@ import {
   podNamed,
   putChain,
   putNamespace,
+  putNode,
   putPod,
   referenceTo,
   removePod,
@@ -78,9 +79,12 @@ describe('/explain', () => {
     seenOf(host.cluster).devices({ component: 'dcgm', name: 'a', labels: EMPTY_LABELS }, devices)
   }
 
-  it('says step by step how a pod came to its labels, and which devices name it', async () => {
+  it('says step by step how a pod came to its labels, and which devices it has', async () => {
     await join('join_workload', { add: { team: 'namespace.label.team', tier: ['pod.label.tier'] } }, 'metrics')
-    putChain(host.cluster, ['Pod/web-x', 'ReplicaSet.apps/web', 'Deployment.apps/web'], { labels: { user: 'ann' } })
+    putChain(host.cluster, ['Pod/web-x', 'ReplicaSet.apps/web', 'Deployment.apps/web'], {
+      labels: { user: 'ann' },
+      node: 'n1',
+    })
     putNamespace(host.cluster, 'ns', { project: 'vision', team: 'a' })
     showDevices(
       device({ model: 'H100', node: 'n1', holders: [holder('web-x', 'ns')] }),
@@ -89,18 +93,20 @@ describe('/explain', () => {
     )
     assert.deepEqual(await explained('pod=web-x&namespace=ns'), [
       'Pod ns/web-x',
-      '  known from the Kubernetes API: uid uid-Pod/web-x, bound to no node, Running',
+      '  known from the Kubernetes API: uid uid-Pod/web-x, on node n1, Running',
       '',
-      'Devices that name it:',
+      'Devices that it has:',
       '  GPU-1: H100, on n1, container main, shown by http://n1:9400/metrics',
+      '    all of it: the exporter names it',
       '  GPU-2: instance 3, 1g.5gb, on n1, container main, shown by http://n1:9400/metrics',
+      '    all of it, which is shared: the exporter names it',
       '',
       'join_workload in the pipeline metrics:',
       '  1. ReplicaSet.apps web, its controller',
       '  2. Deployment.apps web, its controller: the workload',
       '  Nothing owns that.',
       '  pod_uuid uid-Pod/web-x the pod itself',
-      '  node - it is bound to none',
+      '  node n1 the pod itself',
       '  workload_id uid-Deployment.apps/web the owner chain, which ends at: top',
       '  workload_name web the owner chain, which ends at: top',
       '  workload_kind Deployment the owner chain, which ends at: top',
@@ -329,15 +335,97 @@ describe('/explain', () => {
         'Pod nowhere/alone is not known.',
         'There are pods alone in: ns.',
         '',
-        'Devices that name it:',
+        'It has no device.',
+        'Devices that name it and that it does not have:',
         '  GPU-1: on n1, container main, shown by http://n1:9400/metrics',
+        '    nobody knows the pod',
       ])
+    })
+  })
+
+  describe('of GPUs', () => {
+    const group = { 'runai-gpu-group': 'g' }
+
+    async function deviceLines(query: string): Promise<string[]> {
+      return (await explained(query)).filter(line => /^(Devices|It has| +GPU-| {4})/.test(line))
+    }
+
+    it('says how much a pod has of one that it shares, and whose group that is', async () => {
+      putPod(host.cluster, podNamed('reserve', { namespace: 'runai-reservation', node: 'n1', labels: group }))
+      putPod(host.cluster, podNamed('frac', { node: 'n1', labels: group, annotations: { 'gpu-fraction': '0.5' } }))
+      putPod(host.cluster, podNamed('more', { node: 'n1', labels: group, annotations: { 'gpu-fraction': '0.75' } }))
+      putPod(host.cluster, podNamed('vague', { node: 'n1', labels: { 'runai-gpu-group': 'h' } }))
+      showDevices(device({ holders: [holder('reserve', 'runai-reservation')] }), device({ id: 'GPU-2' }))
+      assert.deepEqual(await deviceLines('pod=frac'), [
+        'Devices that it has:',
+        '  GPU-1: on n1, shown by http://n1:9400/metrics',
+        '    0.4 of it, which is shared: its gpu group, of reservation pod reserve; more is asked for than there is',
+      ])
+      assert.deepEqual(await deviceLines('pod=reserve'), [
+        'It has no device.',
+        'Devices that name it and that it does not have:',
+        '  GPU-1: on n1, container main, shown by http://n1:9400/metrics',
+        '    it only reserves the GPU for others',
+      ])
+      assert.deepEqual(await deviceLines('pod=vague'), ['It has no device.'])
+    })
+
+    it('says that a pod which only reserves one gets no workload', async () => {
+      await join('join_workload', { add: { rack: 'node.label.rack', team: 'namespace.label.team' } }, 'metrics')
+      putNode(host.cluster, 'n1', { rack: 'r7', 'runai/node-pool': 'p1' })
+      putPod(host.cluster, podNamed('reserve', { namespace: 'runai-reservation', node: 'n1', labels: group }))
+      const lines = (await explained('pod=reserve')).filter(line => /^ {2}\w+ \S+ /.test(line))
+      const none = '- it only reserves a GPU for others'
+      assert.deepEqual(lines.slice(2), [
+        '  pod_uuid uid-Pod/reserve the pod itself',
+        '  node n1 the pod itself',
+        ...['workload_id', 'workload_name', 'workload_kind', 'workload_type'].map(name => `  ${name} ${none}`),
+        ...['project', 'department', 'user', 'queue'].map(name => `  ${name} ${none}`),
+        '  nodepool p1 node.label.runai/node-pool',
+        '  rack r7 node.label.rack',
+        `  team ${none}`,
+      ])
+    })
+
+    it('says which instance a pod has, how many replicas and which jobs', async () => {
+      const annotations = { 'runai-mig-device': '{"gpuindex":0,"gpuinstanceid":9}' }
+      putPod(host.cluster, podNamed('p', { node: 'n1', annotations }))
+      showDevices(
+        device({ index: '0', part: '9' }),
+        device({ id: 'GPU-2', holders: [{ ...holder('p', 'ns'), replicas: 2 }] }),
+        device({ id: 'GPU-3', holders: [{ ...holder('p', 'ns'), job: '17' }] }),
+      )
+      assert.deepEqual(await deviceLines('pod=p'), [
+        'Devices that it has:',
+        '  GPU-1: instance 9, on n1, shown by http://n1:9400/metrics',
+        '    all of it: its annotation runai-mig-device names the instance',
+        '  GPU-2: on n1, container main, shown by http://n1:9400/metrics',
+        '    all of it, which is shared: the exporter names it, with 2 of its replicas',
+        '  GPU-3: on n1, container main, shown by http://n1:9400/metrics',
+        '    all of it: the exporter names the job 17',
+      ])
+    })
+
+    it('says why a pod has not what names it', async () => {
+      putNode(host.cluster, 'n1', {})
+      putPod(host.cluster, podNamed('done', { node: 'n1', phase: 'Succeeded' }))
+      putPod(host.cluster, podNamed('moved', { node: 'n2' }))
+      putPod(host.cluster, podNamed('free'))
+      const gone = podNamed('gone', { node: 'n1' })
+      putPod(host.cluster, gone)
+      removePod(host.cluster, gone)
+      showDevices(device({ holders: ['done', 'moved', 'free', 'gone'].map(pod => holder(pod, 'ns')) }))
+      const because = async (pod: string) => (await deviceLines(`pod=${pod}`)).at(-1)
+      assert.equal(await because('done'), '    the pod has succeeded')
+      assert.equal(await because('moved'), '    the pod is on n2, so the name is that of an earlier one')
+      assert.equal(await because('free'), '    the pod is bound to no node')
+      assert.equal(await because('gone'), '    the pod is gone')
     })
   })
 
   it('is JSON for programs', async () => {
     await join('join_workload', { labels: { pod_uuid: '', node: '' } }, 'metrics')
-    putChain(host.cluster, ['Pod/train-0', 'Job.batch/train'])
+    putChain(host.cluster, ['Pod/train-0', 'Job.batch/train'], { node: 'n1' })
     showDevices(device({ holders: [holder('train-0', 'ns')] }))
     const { body, headers } = await ask(host.addresses[0]!, 'GET /explain?pod=train-0')
     assert.equal(headers['content-type'], 'application/json')
@@ -349,10 +437,20 @@ describe('/explain', () => {
       outcome: 'found',
       namespaces: ['ns'],
       cluster: 'nobody reads it',
-      devices: [{ id: 'GPU-1', node: 'n1', container: 'main', target: 'http://n1:9400/metrics' }],
+      devices: [
+        {
+          id: 'GPU-1',
+          node: 'n1',
+          containers: ['main'],
+          target: 'http://n1:9400/metrics',
+          share: 1,
+          is_shared: false,
+          because: 'the exporter names it',
+        },
+      ],
       from: 'the Kubernetes API',
       uid: 'uid-Pod/train-0',
-      node: '',
+      node: 'n1',
       phase: 'Running',
       joined: [
         {

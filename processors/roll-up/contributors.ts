@@ -178,7 +178,8 @@ export function hostContributors(
 
 export function quotaContributors(records: readonly QuotaRecord[], at: EntityAt): Contributors {
   return {
-    entities: level => records.map(record => at(level, record, '')),
+    // What pods say of a project does not include its quotas.
+    entities: level => records.map(record => (level === 'cluster' ? at(level, record, '') : record)),
     values(spec) {
       const quantity = spec?.terms[0]!.facts[0] as keyof QuotaRecord['quantities'] | undefined
       return Float64Array.from(records, ({ quantities }) => (quantity === undefined ? 1 : quantities[quantity]))

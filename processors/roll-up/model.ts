@@ -15,7 +15,7 @@ import { KeyedEntities } from './keyed-entities.ts'
 import { NodeRecords, type NodeRecord } from './node-records.ts'
 import { podKey, PodRecords, type PodRecord, type PodRules } from './pod-records.ts'
 import { quotaRecords, type QuotaRecords, type Unlimited } from './quota-records.ts'
-import { podNameOf } from './things-of-facts.ts'
+import { podNameOf, toldNode } from './things-of-facts.ts'
 
 /** Levels that pods belong to by an attribute. */
 const KEYED_LEVELS: Readonly<Partial<Record<Level, string>>> = {
@@ -130,8 +130,9 @@ export function createModel(cluster: Cluster, rules: () => ModelRules, levels: R
       const found = podOf(reader, name.namespace, name.name, name.uid)
       return typeof found === 'string' || found.isGone ? undefined : pods.all.get(podKey(found.pod))
     },
-    nodeOf({ node, name }) {
-      return nodes.of(node ?? nodeAt(reader, URL.parse(name)?.hostname) ?? URL.parse(name)?.hostname ?? '')
+    nodeOf(source) {
+      const host = URL.parse(source.name)?.hostname
+      return nodes.of(toldNode(source) ?? nodeAt(reader, host) ?? host ?? '')
     },
   }
 }

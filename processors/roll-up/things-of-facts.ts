@@ -40,7 +40,13 @@ function podText({ uid, namespace, name }: PodName): string {
   return uid === '' ? `${namespace}/${name}` : uid
 }
 
+/** The node of a target, where discovery or a label of the target tells it. */
+export function toldNode({ node, labels }: Source): string | undefined {
+  return node ?? getLabel(labels, 'node')
+}
+
 /** A host is the node of its target where that is known, else the address: two targets at one address are one host. */
-export function hostOf({ node, name }: Source): string {
-  return node === undefined ? `at ${URL.parse(name)?.hostname ?? name}` : `node ${node}`
+export function hostOf(source: Source): string {
+  const node = toldNode(source)
+  return node === undefined ? `at ${URL.parse(source.name)?.hostname ?? source.name}` : `node ${node}`
 }

@@ -95,9 +95,13 @@ async function portsOf(servers: readonly Server[]): Promise<number[]> {
   return ports
 }
 
-/** Asks again and again until the answer is as wanted; fails with the last answer after 20 s. */
-export async function eventually<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
-  const deadline = Date.now() + 20_000
+/** Asks again and again until the answer is as wanted; fails with the last answer after 20 s, unless it may take longer. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  isWanted: (answer: T) => boolean,
+  withinMs = 20_000,
+): Promise<T> {
+  const deadline = Date.now() + withinMs
   for (;;) {
     const answer = await ask().catch((error: unknown) => error)
     if (!(answer instanceof Error) && isWanted(answer as T)) return answer as T

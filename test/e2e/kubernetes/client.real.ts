@@ -1,18 +1,14 @@
-/**
- * The client with a real API server. To run it, point GPUCOL_KUBE_SERVERS at a directory with the programs etcd and kube-apiserver;
- * they are started with data of their own.
- */
+/** The client with a real API server that is killed, compacted and cut off. */
 import assert from 'node:assert/strict'
-import { setTimeout } from 'node:timers/promises'
 import { createSystemClock } from '../../../pipeline/clock/system-clock.ts'
 import { createNetwork, type SystemNetwork } from '../../../pipeline/http/network.ts'
 import { createKubernetesClient, type KubernetesClient } from '../../../pipeline/kubernetes/client.ts'
+import { keepPod, watchPods, type Watched } from '../../pipeline/kubernetes/test-cluster.ts'
+import { eventually } from '../../support/gpucol-process.ts'
 import { testHost, type TestHost } from '../../support/test-host.ts'
-import { ADMIN, startKubeServers, VIEWER, type KubeServers } from './kube-servers.ts'
+import { ADMIN, kubeServersOrSkip, VIEWER, type KubeServers } from './kube-servers.ts'
 import { openTcpGate, type TcpGate } from './tcp-gate.ts'
-import { keepPod, watchPods, type Watched } from './test-cluster.ts'
 
-const { GPUCOL_KUBE_SERVERS: binaries } = process.env
 const PODS = '/api/v1/namespaces/test/pods'
 const LIST = { group: '', version: 'v1', resource: 'pods' }
 
@@ -26,10 +22,9 @@ describe('the Kubernetes client and a real kube-apiserver', function () {
   let client: KubernetesClient
   const open: Watched[] = []
 
-  before(async () => {
-    assert.ok(binaries !== undefined, 'GPUCOL_KUBE_SERVERS is not set')
-    servers = await startKubeServers(binaries)
-    gate = await openTcpGate(Number(new URL(servers.url).port))
+  before(async function () {
+    servers = await kubeServersOrSkip(this)
+    gate = await openTcpGate(servers.port)
     network = createNetwork(clock)
     await servers.write('POST', '/api/v1/namespaces', { metadata: { name: 'test' } })
   })
@@ -150,7 +145,6 @@ describe('the Kubernetes client and a real kube-apiserver', function () {
     told()
     gate.close('mute')
     await removePod('e')
-    await setTimeout(1000)
     gate.open()
     const heard = await within30s(told, '-e')
     // Before it goes, it is marked.
@@ -211,8 +205,6 @@ async function within30s(told: () => string[], what: string): Promise<string[]> 
   return heard
 }
 
-/** Rejects after 30 s. */
 async function until(isSo: () => boolean): Promise<void> {
-  const signal = AbortSignal.timeout(30_000)
-  while (!isSo()) await setTimeout(10, undefined, { signal })
+  await eventually(async () => isSo(), Boolean, 30_000)
 }

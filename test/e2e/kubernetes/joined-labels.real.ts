@@ -147,6 +147,13 @@ describe('labels that are joined in a real cluster', function () {
     await byMetrics.becomes(knownByMetrics())
   })
 
+  it('are those of the API where both are read', async () => {
+    const kubeconfig = servers.kubeconfig(ADMIN)
+    const byBoth = await collector({ kubernetes_api: { kubeconfig }, kube_state_metrics: scraped(metricsUrl) })
+    await byBoth.becomes(known)
+    await byBoth.stop()
+  })
+
   it('stand beside the same facts, whoever told them', async () => {
     const theirs = described(samplesIn(await get(metricsUrl)))
     const ours = described(await byApi.facts())

@@ -3,7 +3,7 @@
  * scheduler, no controllers, so that what is not written does not happen.
  */
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -120,7 +120,8 @@ async function startKubeServers(built: Programs): Promise<KubeServers> {
         contexts: [{ name: 'real', context: { cluster: 'real', user: token } }],
         'current-context': 'real',
       }
-      writeFileSync(path, stringify(config))
+      // Kube-state-metrics starts anew when its file is written again.
+      if (!existsSync(path)) writeFileSync(path, stringify(config))
       return path
     },
     async killApiServer() {

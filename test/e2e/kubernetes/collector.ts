@@ -14,7 +14,7 @@ export type Joined = Readonly<Record<string, Texts>>
 export type Collector = {
   /** The path of its config. */
   readonly config: string
-  output(): string
+  /** Resolves when the log matches. */
   until(pattern: RegExp): Promise<void>
   /** What the receivers of the cluster handed on, as they did. */
   facts(): Promise<Sample[]>
@@ -25,6 +25,8 @@ export type Collector = {
   stop(): Promise<void>
 }
 
+/** On a busy machine servers take their time, and who was refused asks again later and later. */
+const PATIENCE_MS = 60_000
 const TIMES = { scrape_interval: '500ms', scrape_timeout: '500ms' }
 /** What dcgm-exporter says itself, and where it was scraped. */
 const ITS_OWN = /^(gpu|UUID|device|modelName|Hostname|container|namespace|pod|instance|job|hw_.*|host_name)$/
@@ -78,8 +80,7 @@ export async function startCollector(
 
   return {
     config,
-    output: gpucol.output,
-    until: gpucol.until,
+    until: pattern => gpucol.until(pattern, PATIENCE_MS),
     facts: () => samplesAt(factPort),
     async own(name, labels) {
       return (await samplesAt(ownPort))
@@ -97,7 +98,7 @@ export async function startCollector(
         }
         return isEqual(labels, expected)
       }
-      await eventually(joined, isSo, 40_000).catch(() => assert.deepEqual(last, expected, gpucol.output()))
+      await eventually(joined, isSo, PATIENCE_MS).catch(() => assert.deepEqual(last, expected, gpucol.output()))
       assert.deepEqual(wrong, [], 'pods were shown under workloads that are not theirs')
       before = { ...expected }
     },

@@ -181,11 +181,12 @@ describe('labels that are joined in a real cluster', function () {
 
   it('stay while the API server is away, and are right again when it is back', async () => {
     await servers.killApiServer()
-    await byApi.until(/failing|refused/)
+    await byApi.until(/the Kubernetes API is failing/)
     await byApi.becomes(known)
     await servers.startApiServer()
     await addPod('web-2', 'ReplicaSet/web-7c9f', 'Deployment/web', { tier: 'gold', contact: 'ann', team: 'green' })
     await byApi.becomes(known)
+    await byApi.until(/the Kubernetes API is well again/)
   })
 
   it('are right when etcd has forgotten what happened since they were', async () => {
@@ -201,7 +202,7 @@ describe('labels that are joined in a real cluster', function () {
     await restartApiServer()
     gate.open()
     await byApi.becomes(known)
-    assert.equal(await expired(), before + 1)
+    assert.ok((await expired()) > before)
   })
 
   describe('with the rules that gpucol rbac prints', () => {
@@ -210,14 +211,14 @@ describe('labels that are joined in a real cluster', function () {
 
     before(async () => {
       await addPod('web-3', 'ReplicaSet/web-7c9f', 'Deployment/web', { tier: 'gold', contact: 'ann', team: 'green' })
-      byViewer = await collector({ kubernetes_api: { kubeconfig: servers.kubeconfig(VIEWER) } })
-      rules = await printedRules(byViewer.config)
+      rules = await printedRules(byApi.config)
       await servers.write('POST', `${RBAC}/clusterroles`, { metadata: { name: 'viewer' }, rules })
       await servers.write('POST', `${RBAC}/clusterrolebindings`, {
         metadata: { name: 'viewer' },
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'viewer' },
         subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'viewer' }],
       })
+      byViewer = await collector({ kubernetes_api: { kubeconfig: servers.kubeconfig(VIEWER) } })
     })
 
     /** An owner that may not be read is the workload. */

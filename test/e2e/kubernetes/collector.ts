@@ -14,6 +14,8 @@ export type Joined = Readonly<Record<string, Texts>>
 export type Collector = {
   /** The path of its config. */
   readonly config: string
+  /** Its log. */
+  output(): string
   /** Resolves when the log matches. */
   until(pattern: RegExp): Promise<void>
   /** What the receivers of the cluster handed on, as they did. */
@@ -80,6 +82,7 @@ export async function startCollector(
 
   return {
     config,
+    output: gpucol.output,
     until: pattern => gpucol.until(pattern, PATIENCE_MS),
     facts: () => samplesAt(factPort),
     async own(name, labels) {

@@ -1,9 +1,9 @@
 /** The whole way with real servers: what happens in a cluster, and the labels that samples of GPUs have then. */
 import assert from 'node:assert/strict'
 import { parseAllDocuments } from 'yaml'
-import { FACT_METRICS } from '../../../receivers/kubernetes-api/facts.ts'
-import { samplesIn, type Sample } from '../../pipeline/simulator/samples.ts'
-import { get, startGpucol } from '../../support/gpucol-process.ts'
+import { samplesIn } from '../../pipeline/simulator/samples.ts'
+import { factSamples } from '../../receivers/kubernetes-api/fact-samples.ts'
+import { eventually, get, startGpucol } from '../../support/gpucol-process.ts'
 import { scraped, startCollector, type Collector, type Joined } from './collector.ts'
 import { startGpuExporter, type GpuExporter } from './gpu-exporter.ts'
 import { ADMIN, kubeServersOrSkip, VIEWER, type KubeServers } from './kube-servers.ts'
@@ -12,6 +12,8 @@ import { openTcpGate, type TcpGate } from './tcp-gate.ts'
 
 const NAMESPACE = 'vision'
 const NODE = 'gpu-1'
+/** Found at owners. */
+const OF_OWNERS = ['tier', 'contact', 'user']
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 
 type Rule = { readonly apiGroups: string[]; readonly resources: string[]; readonly verbs: string[] }
@@ -54,6 +56,7 @@ describe('labels that are joined in a real cluster', function () {
   async function makeCluster(): Promise<void> {
     const { write } = servers
     const resources = { cpu: '64', memory: '1Ti', pods: '110', 'nvidia.com/gpu': '8' }
+    const hard = { 'requests.nvidia.com/gpu': '64', 'requests.memory': '1Ti' }
     const status = {
       capacity: resources,
       allocatable: resources,
@@ -65,6 +68,13 @@ describe('labels that are joined in a real cluster', function () {
     })
     await write('POST', '/api/v1/nodes', { metadata: { name: NODE, labels: { 'runai/node-pool': 'h100' } } })
     await write('PATCH', `/api/v1/nodes/${NODE}/status`, { status })
+    await write('POST', `/api/v1/namespaces/${NAMESPACE}/resourcequotas`, {
+      metadata: { name: 'gpus' },
+      spec: { hard },
+    })
+    await write('PATCH', `/api/v1/namespaces/${NAMESPACE}/resourcequotas/gpus/status`, {
+      status: { hard, used: { 'requests.nvidia.com/gpu': '0', 'requests.memory': '0' } },
+    })
     for (const kind of ['PyTorchJob', 'JobSet', 'Wombat', 'Zoo']) await objects.define(kind)
     await objects.make('Deployment/web', { labels: { tier: 'gold' }, annotations: { contact: 'ann' } })
     await objects.make('ReplicaSet/web-7c9f', { owner: 'Deployment/web' })
@@ -115,14 +125,14 @@ describe('labels that are joined in a real cluster', function () {
   /** Kube-state-metrics knows no uids of owners, neither their labels, and nothing of custom resources but who refers to them. */
   function knownByMetrics(): Joined {
     return Object.fromEntries(
-      Object.entries(known).map(([pod, { tier: _, contact: __, user: ___, workload_type: type, ...labels }]) => {
+      Object.entries(known).map(([pod, labels]) => {
         const [kind, name] = owners[pod]!.split('/') as [string, string]
         const isFollowed = kind === 'ReplicaSet' || kind === 'Job'
         const workload_kind = isFollowed ? labels['workload_kind']! : kind
         const workload_name = isFollowed ? labels['workload_name']! : name
         const workload_id = kind === 'Pod' ? labels['pod_uuid']! : `${NAMESPACE}/${workload_kind}/${workload_name}`
-        const own = { project: NAMESPACE, workload_id, workload_kind, workload_name }
-        return [pod, { ...labels, ...own, ...(type && { workload_type: type }) }]
+        const told = Object.entries(labels).filter(([label]) => !OF_OWNERS.includes(label))
+        return [pod, { ...Object.fromEntries(told), project: NAMESPACE, workload_id, workload_kind, workload_name }]
       }),
     )
   }
@@ -138,7 +148,7 @@ describe('labels that are joined in a real cluster', function () {
   })
 
   it('are with kube-state-metrics those that it can tell', async () => {
-    const kinds = ['pods', 'nodes', 'namespaces', 'deployments', 'replicasets', 'jobs']
+    const kinds = ['pods', 'nodes', 'namespaces', 'deployments', 'replicasets', 'jobs', 'resourcequotas']
     metricsUrl = await servers.startKubeStateMetrics([
       `--resources=${kinds.join(',')}`,
       `--metric-labels-allowlist=${kinds.map(kind => `${kind}=[*]`).join(',')}`,
@@ -155,8 +165,8 @@ describe('labels that are joined in a real cluster', function () {
   })
 
   it('stand beside the same facts, whoever told them', async () => {
-    const theirs = described(samplesIn(await get(metricsUrl)))
-    const ours = described(await byApi.facts())
+    const theirs = factSamples(samplesIn(await get(metricsUrl)))
+    const ours = factSamples(await byApi.facts())
     assert.ok(ours.length > 60, `${ours.length} facts`)
     assert.deepEqual(ours, theirs)
   })
@@ -218,6 +228,11 @@ describe('labels that are joined in a real cluster', function () {
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'viewer' },
         subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'viewer' }],
       })
+      // The server takes a moment to learn of a role.
+      await eventually(
+        () => servers.ask('/api/v1/pods', { token: VIEWER }),
+        ({ status }) => status === 200,
+      )
       byViewer = await collector({ kubernetes_api: { kubeconfig: servers.kubeconfig(VIEWER) } })
     })
 
@@ -231,7 +246,10 @@ describe('labels that are joined in a real cluster', function () {
 
     it('are the same, except for owners of kinds that it could not know of', async () => {
       await byViewer.becomes(knownByViewer())
-      await byViewer.until(/needs the rule \{ apiGroups: \["example\.com"\], resources: \["wombats"\]/)
+      const complaints = byViewer.output().match(/needs the rule .*$/gm)
+      assert.deepEqual(complaints, [
+        'needs the rule { apiGroups: ["example.com"], resources: ["wombats"], verbs: ["list", "watch"] }',
+      ])
     })
 
     it('are still right when one kind may not be read any more, which the log says', async () => {
@@ -260,22 +278,6 @@ describe('labels that are joined in a real cluster', function () {
     })
   })
 })
-
-/** Those that the receiver of the API has, too: of a pod the phase that it is in, and no names of 1.x. */
-function described(samples: readonly Sample[]): string[] {
-  const names = new Set(FACT_METRICS.map(({ name }) => name))
-  return samples
-    .filter(({ name }) => names.has(name) && !/_(cpu_cores|memory_bytes)$/.test(name))
-    .filter(({ name, value }) => name !== 'kube_pod_status_phase' || value !== '0')
-    .map(({ name, labels: { job: _, instance: __, ...labels }, value }) => {
-      const pairs = Object.entries(labels).filter(([, text]) => text !== '')
-      return `${name} ${pairs
-        .map(([label, text]) => `${label}=${text}`)
-        .toSorted()
-        .join(' ')} ${Number(value)}`
-    })
-    .toSorted()
-}
 
 async function printedRules(config: string): Promise<Rule[]> {
   const printed = startGpucol(['rbac', '--config', config])

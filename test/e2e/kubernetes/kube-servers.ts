@@ -15,15 +15,20 @@ import { buildServers, type Programs } from './build-servers.ts'
 export type Written = { readonly metadata: { readonly uid: string; readonly resourceVersion: string } }
 
 export type ApiAnswer = { readonly status: number; readonly contentType: string; readonly text: string }
-export type AskOptions = { readonly method?: string; readonly accept?: string; readonly body?: unknown }
+export type AskOptions = {
+  readonly method?: string
+  readonly accept?: string
+  readonly body?: unknown
+  /** The administrator's, unless it is another. */
+  readonly token?: string
+}
 
 export type KubeServers = {
   readonly port: number
   /** The server's own certificate, which is also its authority. */
   readonly ca: string
-  /** Sends a request as administrator. */
   ask(path: string, options?: AskOptions): Promise<ApiAnswer>
-  /** Likewise. Rejects unless it is answered with success. Changes are merge patches. */
+  /** As administrator. Rejects unless it is answered with success. Changes are merge patches. */
   write(method: string, path: string, body?: unknown): Promise<Written>
   /** The path of a kubeconfig for whoever has a token, through another port if one is given. */
   kubeconfig(token: string, port?: number): string
@@ -94,7 +99,7 @@ async function startKubeServers(built: Programs): Promise<KubeServers> {
     await isReady(apiServer, () => ask('/readyz'))
   }
 
-  const ask: KubeServers['ask'] = (path, options) => askAsAdmin(url + path, options)
+  const ask: KubeServers['ask'] = (path, options) => askAt(url + path, options)
 
   const write: KubeServers['write'] = async (method, path, body) => {
     const { status, text } = await ask(path, { method, body })
@@ -196,10 +201,10 @@ function writeAccount(folder: string): void {
   )
 }
 
-function askAsAdmin(url: string, { method = 'GET', accept, body }: AskOptions = {}): Promise<ApiAnswer> {
+function askAt(url: string, { method = 'GET', accept, body, token = ADMIN }: AskOptions = {}): Promise<ApiAnswer> {
   return new Promise((resolve, reject) => {
     const headers = {
-      authorization: `Bearer ${ADMIN}`,
+      authorization: `Bearer ${token}`,
       // To curl and browsers it writes indented documents.
       'user-agent': 'gpucol',
       ...(accept !== undefined && { accept }),

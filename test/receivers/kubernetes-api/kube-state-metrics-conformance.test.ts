@@ -13,10 +13,10 @@ import { metadataFromSeen, podFromSeen } from '../../../pipeline/cluster/seen-me
 import type { SeenObject } from '../../../pipeline/cluster/seen-object.ts'
 import { labelPairs, type Labels } from '../../../pipeline/model/labels.ts'
 import type { GivenObject } from '../../../pipeline/simulator/kubernetes-api/object-identity.ts'
-import { FACT_METRICS } from '../../../receivers/kubernetes-api/facts.ts'
 import { samplesIn, type Sample } from '../../pipeline/simulator/samples.ts'
 import { createNormalizer } from '../../support/normalized.ts'
 import { sharedJson } from '../../support/shared.ts'
+import { FACT_FAMILIES, factSamples } from './fact-samples.ts'
 import { testReceiver } from './test-receiver.ts'
 
 type Case = {
@@ -34,8 +34,6 @@ const { families: otherFamilies, cases: deviations } = JSON.parse(
   readFileSync(new URL('kube-state-metrics-deviations.json', import.meta.url), 'utf8'),
 ) as { families: { readonly family: string; readonly reason: string }[]; cases: Listed[] }
 
-const OURS = new Set(FACT_METRICS.map(({ name }) => name))
-
 describe('conformance with the cases of kube-state-metrics', () => {
   const cases = ['pod', 'node', 'namespace'].flatMap(
     kind => sharedJson<{ cases: Case[] }>('conformance', 'kube-state-metrics', `${kind}.json`)?.cases ?? [],
@@ -51,7 +49,7 @@ describe('conformance with the cases of kube-state-metrics', () => {
         await check(one).catch((error: Error) => failures.push(`${one.name}: ${error.message}`))
     }
     const samples = cases.flatMap(one => one.samples)
-    const ours = samples.filter(({ name }) => OURS.has(name))
+    const ours = samples.filter(({ name }) => FACT_FAMILIES.has(name))
     process.stdout.write(
       `      ${cases.length} cases, ${deviations.length} of them listed; ${ours.length} of ${samples.length} samples are of families that are made\n`,
     )
@@ -70,7 +68,7 @@ describe('conformance with the cases of kube-state-metrics', () => {
   it('has each family either made or listed', () => {
     const patterns = otherFamilies.map(({ family }) => new RegExp(`^${family}$`))
     for (const family of families) {
-      const count = patterns.filter(pattern => pattern.test(family)).length + Number(OURS.has(family))
+      const count = patterns.filter(pattern => pattern.test(family)).length + Number(FACT_FAMILIES.has(family))
       assert.equal(count, 1, `${family} is made or listed ${count} times`)
     }
     for (const [i, pattern] of patterns.entries()) {
@@ -83,7 +81,7 @@ describe('conformance with the cases of kube-state-metrics', () => {
 })
 
 async function check(one: Case): Promise<void> {
-  assert.deepEqual(await made(one), expected(one))
+  assert.deepEqual(await made(one), factSamples(one.samples))
   sameModel(one)
 }
 
@@ -97,10 +95,7 @@ async function made(one: Case): Promise<string[]> {
   const text = `${receiver.text('kube_').join('\n')}\n`
   receiver.stop()
   const families = familiesOf(one)
-  return samplesIn(text)
-    .filter(({ name }) => families.includes(name))
-    .map(describeSample)
-    .toSorted()
+  return factSamples(samplesIn(text), family => families.includes(family))
 }
 
 /** No API server has a reference without a version. */
@@ -108,22 +103,6 @@ function asServed({ metadata, ...rest }: SentObject): GivenObject {
   const { ownerReferences = [] } = metadata as { ownerReferences?: object[] }
   const references = ownerReferences.map(reference => ({ apiVersion: 'apps/v1', uid: 'of the owner', ...reference }))
   return { ...rest, metadata: { ...metadata, ownerReferences: references } } as unknown as GivenObject
-}
-
-function expected({ samples }: Case): string[] {
-  return samples
-    .filter(({ name }) => OURS.has(name))
-    .filter(({ name, value }) => name !== 'kube_pod_status_phase' || value !== '0')
-    .map(describeSample)
-    .toSorted()
-}
-
-function describeSample({ name, labels: { job: _, ...labels }, value }: Sample): string {
-  const known = Object.entries(labels).filter(([, text]) => text !== '')
-  return `${name} ${known
-    .map(([label, text]) => `${label}=${text}`)
-    .toSorted()
-    .join(' ')} ${Number(value)}`
 }
 
 /** What a family tells of an object. */

@@ -160,18 +160,20 @@ function ownersFrom(facts: readonly SeenFact[], name: string): OwnerReference[] 
 function readPod(object: SeenObject): Pod {
   const { facts } = object
   const info = factOf(facts, 'kube_pod_info')?.labels ?? EMPTY_LABELS
+  const phase = phaseFrom(facts)
   const base = metadataFromSeen(object)
   return {
     ...base,
     owners: base.owners.length > 0 ? base.owners : controllerFrom(info),
     node: getLabel(info, 'node') ?? '',
     podIp: getLabel(info, 'pod_ip') ?? '',
-    phase: phaseFrom(facts),
+    phase,
     createdMs: timeFrom(facts, 'kube_pod_created'),
     scheduledMs: timeFrom(facts, 'kube_pod_status_scheduled_time'),
     startedMs: timeFrom(facts, 'kube_pod_start_time'),
     runningMs: undefined,
-    finishedMs: timeFrom(facts, 'kube_pod_completion_time'),
+    // Told as soon as one of several containers has ended.
+    finishedMs: phase === 'Succeeded' || phase === 'Failed' ? timeFrom(facts, 'kube_pod_completion_time') : undefined,
     deletingMs: timeFrom(facts, 'kube_pod_deletion_timestamp'),
     containers: containersFrom(facts),
   }

@@ -44,6 +44,9 @@ export type Recovery = {
 const DELAYS = { firstMs: 500, longestMs: 15_000 }
 /** A server that is just starting may say both for a moment. */
 const FORBIDDEN = { firstMs: 10_000, longestMs: 300_000 }
+/** Until it has read its own roles it refuses everybody: what could be read before is refused so often before that is believed. */
+const REFUSALS_OF_A_START = 3
+const REFUSED = { firstMs: 1000, longestMs: 4000 }
 const MISSING = { firstMs: 10_000, longestMs: 60_000 }
 const LONGEST_RETRY_AFTER_MS = 300_000
 /** What lasted this long was no failure to start. */
@@ -56,13 +59,17 @@ const PASSING = [401, 408, 429]
 export function createRecovery(random: Random): Recovery {
   const backOff = createBackOff(random, DELAYS.firstMs, DELAYS.longestMs)
   const forbidden = createBackOff(random, FORBIDDEN.firstMs, FORBIDDEN.longestMs)
+  const refused = createBackOff(random, REFUSED.firstMs, REFUSED.longestMs)
   const missing = createBackOff(random, MISSING.firstMs, MISSING.longestMs)
+  let wasAllowed = false
   let expirations = 0
   let patience = 1
 
   function afterAnswer({ kind }: Attempt, error: ApiError): Verdict {
     const { status, retryAfterMs = 0, message } = error
     if (status === 403) {
+      const mayBeStarting = wasAllowed && refused.count < REFUSALS_OF_A_START
+      if (mayBeStarting) return { reason: 'error', delayMs: refused.next(), away: true }
       return { reason: 'error', delayMs: forbidden.next(), unavailable: 'forbidden', complaint: message }
     }
     if (status === 404) return { reason: 'error', delayMs: missing.next(), unavailable: 'missing', relist: true }
@@ -111,6 +118,8 @@ export function createRecovery(random: Random): Recovery {
 
     opened() {
       patience = 1
+      wasAllowed = true
+      refused.reset()
       forbidden.reset()
       missing.reset()
     },

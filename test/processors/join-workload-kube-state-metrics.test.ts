@@ -1,41 +1,13 @@
 /** Where the Kubernetes API is out of reach: kube-state-metrics in, through `normalize`, workloads out. */
 import assert from 'node:assert/strict'
-import { endBatch, type Batch } from '../../pipeline/model/batch.ts'
-import { joinWorkload } from '../../processors/join-workload.ts'
-import { normalize } from '../../processors/normalize.ts'
-import { batchFromText, createSource } from '../support/batch-from-text.ts'
 import { podNamed, putChain, putPod, removePod } from '../support/cluster-objects.ts'
-import { configOf } from '../support/config-of.ts'
-import { sharedJson } from '../support/shared.ts'
-import { testHost } from '../support/test-host.ts'
-import { textFromBatch } from '../support/text-from-batch.ts'
-
-function pipelineOf(config: object = {}) {
-  const host = testHost()
-  const out: Batch[] = []
-  const join = joinWorkload.create(configOf(joinWorkload, config), host, batch => void out.push(batch))
-  const first = normalize.create(configOf(normalize, {}), host, batch => join.consume(batch))
-  const last = new Map<string, Batch>()
-
-  /** A scrape of a target; what comes out of it. */
-  function scrape(target: string, text: string): string {
-    const after = last.get(target)
-    const batch = batchFromText(text, after === undefined ? { source: createSource(target) } : { after })
-    last.set(target, batch)
-    first.consume(batch)
-    return textFromBatch(out.at(-1)!)
-  }
-  function remove(target: string): void {
-    first.consume(endBatch(last.get(target)!.source, 0, 'removed'))
-  }
-  return { host, scrape, remove }
-}
+import { joinedPipeline } from '../support/joined-pipeline.ts'
 
 const GPU = 'a{namespace="ns",pod="p"} 1'
 
 describe('join_workload on kube-state-metrics', () => {
   it('knows what is told, in its spelling, and the rest is absent', () => {
-    const { scrape } = pipelineOf()
+    const { scrape } = joinedPipeline()
     scrape(
       'ksm',
       `kube_pod_info{namespace="ns",pod="p",uid="u-1",node="node-a",created_by_kind="RunaiJob",created_by_name="j"} 1
@@ -101,7 +73,7 @@ describe('join_workload on kube-state-metrics', () => {
     ],
   ] as const) {
     it(`finds the workload of a pod that belongs to ${name}`, () => {
-      const { scrape } = pipelineOf()
+      const { scrape } = joinedPipeline()
       scrape('ksm', text)
       assert.match(scrape('dcgm', GPU), new RegExp(`workload_id="${expected}"`))
     })
@@ -114,14 +86,14 @@ describe('join_workload on kube-state-metrics', () => {
       ['reference', /workload_id="ns\/StatefulSet\/lws-0"/],
       ['labels', /workload_id="ns\/LeaderWorkerSet\/lws".*workload_type="inference"/],
     ] as const) {
-      const { scrape } = pipelineOf({ missing_owner: missing })
+      const { scrape } = joinedPipeline({ missing_owner: missing })
       scrape('ksm', text)
       assert.match(scrape('dcgm', GPU), expected)
     }
   })
 
   it('follows what changes: a phase, an owner, another pod of the name, the end of the source', () => {
-    const { scrape, remove } = pipelineOf({ labels: { workload_id: '', project: '' } })
+    const { scrape, remove } = joinedPipeline({ labels: { workload_id: '', project: '' } })
     const owner = (uid: string, name: string) =>
       `kube_pod_owner{namespace="ns",pod="p",uid="${uid}",owner_kind="StatefulSet",owner_name="${name}",owner_is_controller="true"} 1`
     const joined = (uid: string, name: string) =>
@@ -138,7 +110,7 @@ describe('join_workload on kube-state-metrics', () => {
   })
 
   it('finds a pod by its uid alone, as exporters that know nothing else tell it', () => {
-    const { scrape } = pipelineOf({ labels: { workload_id: '', workload_kind: '' } })
+    const { scrape } = joinedPipeline({ labels: { workload_id: '', workload_kind: '' } })
     scrape('ksm', 'kube_pod_info{namespace="ns",pod="p",uid="u-1",node="node-a"} 1')
     assert.equal(
       scrape('runai', 'a{pod_uid="u-1"} 1'),
@@ -149,7 +121,7 @@ describe('join_workload on kube-state-metrics', () => {
   })
 
   it('takes the newer of two pods of one name, and neither where that is not known', () => {
-    const { host, scrape } = pipelineOf({ labels: { workload_id: '', project: '', workload_kind: '' } })
+    const { host, scrape } = joinedPipeline({ labels: { workload_id: '', project: '', workload_kind: '' } })
     const info = (uid: string) => `kube_pod_info{namespace="ns",pod="p",uid="${uid}",node="n"} 1\n`
     const created = (uid: string, seconds: number) =>
       `kube_pod_created{namespace="ns",pod="p",uid="${uid}"} ${seconds}\n`
@@ -165,7 +137,7 @@ describe('join_workload on kube-state-metrics', () => {
   })
 
   it('counts after the Kubernetes API, object by object', () => {
-    const { host, scrape } = pipelineOf({ labels: { project: '', workload_id: '' } })
+    const { host, scrape } = joinedPipeline({ labels: { project: '', workload_id: '' } })
     scrape(
       'ksm',
       `kube_pod_owner{namespace="ns",pod="p",uid="u-1",owner_kind="StatefulSet",owner_name="told",owner_is_controller="true"} 1
@@ -196,77 +168,3 @@ describe('join_workload on kube-state-metrics', () => {
     assert.match(scrape('dcgm', both), /pod="q",pod_uuid="u-q",workload_kind="Pod",workload_name="q"/)
   })
 })
-
-type Series = { readonly labels: Readonly<Record<string, string>>; readonly values: string }
-type Sample = { readonly labels: Readonly<Record<string, string>> }
-type Case = {
-  readonly name: string
-  readonly input_series: readonly Series[]
-  readonly expect: readonly { readonly samples: readonly Sample[] }[]
-}
-
-/** The rules of kubernetes-mixin write these kinds in their own way. */
-const KINDS: Readonly<Record<string, string>> = {
-  barepod: 'Pod',
-  staticpod: 'Pod',
-  deployment: 'Deployment',
-  replicaset: 'ReplicaSet',
-  statefulset: 'StatefulSet',
-  daemonset: 'DaemonSet',
-  job: 'Job',
-}
-
-describe('the owners of kubernetes-mixin', () => {
-  const cases =
-    sharedJson<{ cases: readonly Case[] }>('conformance', 'kubernetes-mixin-owner', 'owner.json')?.cases ?? []
-  for (const { name, input_series: series, expect } of cases) {
-    it(name, () => {
-      // A model is of one cluster, and the series of several are told apart by their label.
-      for (const sample of expect.flatMap(({ samples }) => samples)) {
-        const { cluster, namespace, pod, workload, workload_type: type } = sample.labels
-        const { scrape } = pipelineOf()
-        scrapeAll(
-          scrape,
-          series.filter(one => one.labels['cluster'] === cluster),
-        )
-        const text = scrape('dcgm', `a{namespace="${namespace}",pod="${pod}"} 1`)
-        assert.match(text, new RegExp(`workload_kind="${KINDS[type!] ?? type}",workload_name="${workload}"`))
-      }
-    })
-  }
-})
-
-describe('the joins of kubernetes-mixin', () => {
-  const cases =
-    sharedJson<{ cases: readonly Case[] }>('conformance', 'kubernetes-mixin-owner', 'joins.json')?.cases ?? []
-  for (const { name, input_series: series, expect } of cases) {
-    // Sums over pods by namespace: nothing of them is a join of one series to its pod.
-    if (/ namespace_(cpu|memory):/.test(name)) continue
-    it(name, () => {
-      const { scrape } = pipelineOf({ labels: { node: 'node', project: '', workload_id: '', workload_kind: '' } })
-      scrapeAll(
-        scrape,
-        series.filter(one => one.labels['job'] === 'kube-state-metrics'),
-      )
-      for (const { labels } of expect.flatMap(({ samples }) => samples)) {
-        const text = scrape('cadvisor', `a{namespace="${labels['namespace']}",pod="${labels['pod']}"} 1`)
-        assert.match(text, new RegExp(`node="${labels['node']}"`))
-      }
-      // The mixin drops the series of a pod without node. Here they stay as they are, without that label.
-      const text = scrape('cadvisor', 'a{namespace="monitoring",pod="alertmanager-main-1"} 1')
-      assert.match(text, /pod="alertmanager-main-1"/)
-      assert.doesNotMatch(text, /node=/)
-    })
-  }
-})
-
-/** Each instance of kube-state-metrics is a target of its own. */
-function scrapeAll(scrape: (target: string, text: string) => string, series: readonly Series[]): void {
-  for (const [instance, own] of Map.groupBy(series, ({ labels }) => labels['instance']!)) {
-    const lines = own.map(({ labels: { __name__: name, ...labels }, values }) => {
-      const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
-      return `${name}{${pairs.join(',')}} ${/^[\d.]+/.exec(values)![0]}`
-    })
-    scrape(instance, lines.join('\n'))
-  }
-}

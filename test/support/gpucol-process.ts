@@ -9,8 +9,8 @@ export type GpucolProcess = {
   readonly child: ChildProcess
   /** Everything that it wrote to standard error and standard output so far. */
   output(): string
-  /** Resolves when its output matches; rejects if it ends before that, or after 20 s. */
-  until(pattern: RegExp): Promise<void>
+  /** Resolves when its output matches; rejects if it ends before that, or after 20 s, unless it may take longer. */
+  until(pattern: RegExp, withinMs?: number): Promise<void>
   /** Resolves to the exit code, or the name of the signal. */
   readonly ended: Promise<number | string>
 }
@@ -41,9 +41,9 @@ export function startProcess(
     child,
     ended,
     output: () => output,
-    until(pattern) {
+    until(pattern, withinMs = 20_000) {
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => finish(new Error(`"${pattern}" did not come:\n${output}`)), 20_000)
+        const timer = setTimeout(() => finish(new Error(`"${pattern}" did not come:\n${output}`)), withinMs)
         function finish(error?: Error): void {
           clearTimeout(timer)
           heard.delete(look)
@@ -95,9 +95,13 @@ async function portsOf(servers: readonly Server[]): Promise<number[]> {
   return ports
 }
 
-/** Asks again and again until the answer is as wanted; fails with the last answer after 20 s. */
-export async function eventually<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
-  const deadline = Date.now() + 20_000
+/** Asks again and again until the answer is as wanted; fails with the last answer after 20 s, unless it may take longer. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  isWanted: (answer: T) => boolean,
+  withinMs = 20_000,
+): Promise<T> {
+  const deadline = Date.now() + withinMs
   for (;;) {
     const answer = await ask().catch((error: unknown) => error)
     if (!(answer instanceof Error) && isWanted(answer as T)) return answer as T

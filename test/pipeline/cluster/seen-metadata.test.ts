@@ -25,7 +25,7 @@ describe('what kube-state-metrics tells about an object', () => {
          kube_pod_owner{owner_kind="Widget",owner_name="w",owner_is_controller="false"} 1
          kube_pod_labels{label_app="x",instance="ksm"} 1
          kube_pod_annotations{annotation_user="ann"} 1
-         kube_pod_status_phase{phase="Running"} 1
+         kube_pod_status_phase{phase="Succeeded"} 1
          kube_pod_created 100
          kube_pod_status_scheduled_time 101
          kube_pod_start_time 101.5
@@ -55,7 +55,7 @@ describe('what kube-state-metrics tells about an object', () => {
         ],
         node: 'node-a',
         podIp: '10.0.0.7',
-        phase: 'Running',
+        phase: 'Succeeded',
         createdMs: 100_000,
         scheduledMs: 101_000,
         startedMs: 101_500,
@@ -75,6 +75,12 @@ describe('what kube-state-metrics tells about an object', () => {
         ],
       },
     )
+  })
+
+  it('has finished when its phase says so, not when one of its containers has', () => {
+    const ended = (phase: string) =>
+      podFromSeen(seen('Pod', `kube_pod_status_phase{phase="${phase}"} 1\nkube_pod_completion_time 300`)).finishedMs
+    assert.deepEqual([ended('Running'), ended('Failed')], [undefined, 300_000])
   })
 
   it('leaves out what is not told', () => {

@@ -368,6 +368,23 @@ describe('a watch of a kind', () => {
     watch.stop()
   })
 
+  it('that a server refuses while it reads its own roles is not taken for forbidden', async () => {
+    const deny: PolicyRule[] = []
+    const { client, clock, api, store, host } = testCluster([pod('a')], { deny })
+    const { watch, told } = watchPods(client)
+    await clock.advance(0)
+    deny.push({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] })
+    api.setFaults({ watches: 'drop' })
+    api.setFaults({})
+    store.apply([{ type: 'ADDED', object: pod('b') }])
+    await clock.advance(3000)
+    deny.pop()
+    await clock.advance(5000)
+    assert.deepEqual([told(), watch.state()], [['+a', 'synced', '+b'], 'synced'])
+    assert.deepEqual(host.logged, [])
+    watch.stop()
+  })
+
   it('in a group and a namespace names both in the rule that is missing', async () => {
     const allow: PolicyRule[] = []
     const { client, clock, host } = testCluster([object('run.ai/v1', 'Project', 'p', 'x')], { allow })

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
 import { createSimulatedCluster } from '../../../pipeline/simulator/cluster.ts'
 import { createShardRenderer } from '../../../pipeline/simulator/kube-state-metrics/render.ts'
 import type { GivenObject } from '../../../pipeline/simulator/kubernetes-api/object-identity.ts'
-import { FACT_METRICS } from '../../../receivers/kubernetes-api/facts.ts'
 import { labelsFrom } from '../../../pipeline/model/labels.ts'
 import { columnCount } from '../../../pipeline/model/layout.ts'
 import { RefusedError } from '../../../pipeline/component.ts'
 import { samplesIn } from '../../pipeline/simulator/samples.ts'
+import { sharedPath } from '../../support/shared.ts'
 import { TEST_START_MS } from '../../support/test-host.ts'
+import { factSamples } from './fact-samples.ts'
 import { owned, testReceiver, type TestReceiver } from './test-receiver.ts'
 
 type Status = { node?: string; phase?: string; startTime?: string }
@@ -44,24 +48,29 @@ describe('metrics of kubernetes_api', () => {
     const text = createShardRenderer(cluster.state, { shards: 1, labels: {}, annotations: {} }).render(0).join('')
     const receiver = testReceiver([...cluster.objects()] as GivenObject[])
     await receiver.start()
-    const own = new Set(FACT_METRICS.map(({ name }) => name))
-    // Kube-state-metrics shows labels only if it is told to, and the simulated one no addresses; the other two are of 1.x.
-    const others =
-      /^kube_(node_labels|node_status_addresses|pod_container_resource_requests_(cpu_cores|memory_bytes)|pod_status_initialized_time)/
-    const theirs = samplesIn(text)
-      .filter(({ name, value }) => own.has(name) && !(name === 'kube_pod_status_phase' && value === '0'))
-      .map(({ name, labels, value }) => describeSample(name, Object.entries(labels), Number(value)))
-    const ours = samplesIn(`${receiver.text('kube_').join('\n')}\n`)
-      .filter(({ name }) => !others.test(name))
-      .map(({ name, labels, value }) =>
-        describeSample(
-          name,
-          Object.entries(labels).filter(([label]) => label !== 'job'),
-          Number(value),
-        ),
-      )
+    // Kube-state-metrics shows labels only if it is told to, and the simulated one neither addresses nor all times.
+    const others = /^kube_(node_labels|node_status_addresses|pod_status_initialized_time)$/
+    const theirs = factSamples(samplesIn(text), family => !others.test(family))
+    const ours = factSamples(samplesIn(`${receiver.text('kube_').join('\n')}\n`), family => !others.test(family))
     assert.ok(theirs.length > 500, `${theirs.length} samples`)
-    assert.deepEqual(ours.toSorted(), theirs.toSorted())
+    assert.deepEqual(ours, theirs)
+    receiver.stop()
+  })
+
+  it('are of a real cluster those that its kube-state-metrics had at that moment', async function () {
+    const folder = sharedPath('captures', 'newrelic-k8s-1_34')
+    if (folder === undefined) return this.skip()
+    const objects = ['pods', 'nodes', 'namespaces'].flatMap(
+      kind => (parse(readFileSync(join(folder, `${kind}.yaml`), 'utf8')) as { items: GivenObject[] }).items,
+    )
+    const receiver = testReceiver(objects)
+    await receiver.start()
+    // It was not told to show labels.
+    const isCommon = (family: string): boolean => /^kube_(pod|node)_/.test(family) && family !== 'kube_node_labels'
+    const theirs = factSamples(samplesIn(readFileSync(join(folder, 'ksm_metrics'), 'utf8')), isCommon)
+    const ours = factSamples(samplesIn(`${receiver.text('kube_').join('\n')}\n`), isCommon)
+    assert.ok(theirs.length > 200, `${theirs.length} samples`)
+    assert.deepEqual(ours, theirs)
     receiver.stop()
   })
 
@@ -179,8 +188,3 @@ describe('metrics of kubernetes_api', () => {
     receiver.stop()
   })
 })
-
-function describeSample(name: string, labels: [string, string][], value: number): string {
-  const known = labels.filter(([, text]) => text !== '').map(([label, text]) => `${label}=${text}`)
-  return `${name} ${known.toSorted().join(' ')} ${value}`
-}

@@ -1,18 +1,14 @@
-/**
- * The client with a real API server. To run it, point GPUCOL_KUBE_SERVERS at a directory with the programs etcd and kube-apiserver;
- * they are started with data of their own.
- */
+/** The client with a real API server that is killed, compacted and cut off. */
 import assert from 'node:assert/strict'
-import { setTimeout } from 'node:timers/promises'
 import { createSystemClock } from '../../../pipeline/clock/system-clock.ts'
 import { createNetwork, type SystemNetwork } from '../../../pipeline/http/network.ts'
 import { createKubernetesClient, type KubernetesClient } from '../../../pipeline/kubernetes/client.ts'
+import { keepPod, watchPods, type Watched } from '../../pipeline/kubernetes/test-cluster.ts'
+import { eventually } from '../../support/gpucol-process.ts'
 import { testHost, type TestHost } from '../../support/test-host.ts'
-import { ADMIN, startKubeServers, VIEWER, type KubeServers } from './kube-servers.ts'
+import { ADMIN, kubeServersOrSkip, VIEWER, type KubeServers } from './kube-servers.ts'
 import { openTcpGate, type TcpGate } from './tcp-gate.ts'
-import { keepPod, watchPods, type Watched } from './test-cluster.ts'
 
-const { GPUCOL_KUBE_SERVERS: binaries } = process.env
 const PODS = '/api/v1/namespaces/test/pods'
 const LIST = { group: '', version: 'v1', resource: 'pods' }
 
@@ -26,10 +22,9 @@ describe('the Kubernetes client and a real kube-apiserver', function () {
   let client: KubernetesClient
   const open: Watched[] = []
 
-  before(async () => {
-    assert.ok(binaries !== undefined, 'GPUCOL_KUBE_SERVERS is not set')
-    servers = await startKubeServers(binaries)
-    gate = await openTcpGate(Number(new URL(servers.url).port))
+  before(async function () {
+    servers = await kubeServersOrSkip(this)
+    gate = await openTcpGate(servers.port)
     network = createNetwork(clock)
     await servers.write('POST', '/api/v1/namespaces', { metadata: { name: 'test' } })
   })
@@ -123,7 +118,7 @@ describe('the Kubernetes client and a real kube-apiserver', function () {
     told()
     await restart()
     await makePod('d')
-    const heard = await within30s(told, '+d')
+    const heard = await heardUntil(told, '+d')
     assert.deepEqual(heard, ['+d'])
   })
 
@@ -139,7 +134,7 @@ describe('the Kubernetes client and a real kube-apiserver', function () {
     // Only a server that was not there does not remember.
     await restart()
     gate.open()
-    const heard = await within30s(told, 'synced')
+    const heard = await heardUntil(told, 'synced')
     assert.deepEqual(heard.toSorted(), ['+a', '+e', '-a', '-d', 'synced'])
     assert.deepEqual(names(), ['a', 'b', 'c', 'e'])
     assert.equal(host.counted.get('gpucol_receiver_kubernetes_watch_restarts{reason="expired",resource="pods"}'), 1)
@@ -150,9 +145,8 @@ describe('the Kubernetes client and a real kube-apiserver', function () {
     told()
     gate.close('mute')
     await removePod('e')
-    await setTimeout(1000)
     gate.open()
-    const heard = await within30s(told, '-e')
+    const heard = await heardUntil(told, '-e')
     // Before it goes, it is marked.
     assert.deepEqual(heard, ['~e Pending>Pending', '-e'])
     assert.equal(host.counted.get('gpucol_receiver_kubernetes_watch_restarts{reason="silent",resource="pods"}'), 1)
@@ -172,12 +166,12 @@ describe('the Kubernetes client and a real kube-apiserver', function () {
         versions: [{ name: 'v1', served: true, storage: true, schema }],
       },
     })
-    await within30s(told, 'synced')
+    await heardUntil(told, 'synced')
     const thing = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 't' } }
     await servers.write('POST', '/apis/example.com/v1/things', thing)
-    assert.deepEqual(await within30s(told, '+t'), ['+t'])
+    assert.deepEqual(await heardUntil(told, '+t'), ['+t'])
     await servers.write('DELETE', `${definitions}/things.example.com`)
-    assert.ok((await within30s(told, '-t')).includes('-t'))
+    assert.ok((await heardUntil(told, '-t')).includes('-t'))
     await until(() => things.state() === 'missing')
     assert.deepEqual(host.logged, [])
   })
@@ -196,13 +190,13 @@ describe('the Kubernetes client and a real kube-apiserver', function () {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view-pods' },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'viewer' }],
     })
-    const heard = await within30s(told, 'synced')
+    const heard = await heardUntil(told, 'synced')
     assert.deepEqual(heard, ['+a', '+b', '+c', 'synced'])
   })
 })
 
-/** What was told until something was, which comes within 30 s. */
-async function within30s(told: () => string[], what: string): Promise<string[]> {
+/** What was told until something was. */
+async function heardUntil(told: () => string[], what: string): Promise<string[]> {
   const heard: string[] = []
   await until(() => {
     heard.push(...told())
@@ -211,8 +205,6 @@ async function within30s(told: () => string[], what: string): Promise<string[]> 
   return heard
 }
 
-/** Rejects after 30 s. */
 async function until(isSo: () => boolean): Promise<void> {
-  const signal = AbortSignal.timeout(30_000)
-  while (!isSo()) await setTimeout(10, undefined, { signal })
+  await eventually(async () => isSo(), Boolean, 60_000)
 }

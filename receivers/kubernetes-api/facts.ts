@@ -4,6 +4,7 @@
  * would be every fourth series, and say nothing. What kube-state-metrics has no name for is called as facts are.
  */
 import type { Claim } from '../../pipeline/cluster/claims.ts'
+import { shareText } from '../../pipeline/cluster/keep-metadata.ts'
 import type { KeptNode } from '../../pipeline/cluster/keep-node.ts'
 import type { KeptPod } from '../../pipeline/cluster/keep-pod.ts'
 import { metricSpelling } from '../../pipeline/cluster/look-up.ts'
@@ -60,9 +61,6 @@ const M = {
   ),
   claimDevice: gauge('scheduling.claim.device', 'A device that a claim has, and a pod that the claim is reserved for.'),
 }
-
-/** All that there are, in a fixed order: layouts refer to them by number. */
-export const FACT_METRICS: readonly Metric[] = Object.values(M)
 
 export function factsOf(object: FactObject, common: Pairs, add: AddSample): void {
   switch (object.kind) {
@@ -212,11 +210,15 @@ function addTime(metric: Metric, labels: Labels, ms: number | undefined, add: Ad
 function addAmounts(metric: Metric, identity: Pairs, amounts: ReadonlyMap<string, number>, add: AddSample): void {
   const seen = new Set<Labels>()
   for (const [resource, amount] of amounts) {
-    const name = resource.replaceAll(/[^a-zA-Z0-9_]/g, '_')
-    const labels = labelsFrom([...identity, ['resource', name], ['unit', unitOf(resource)]])
+    const labels = labelsFrom([...identity, ['resource', nameOf(resource)], ['unit', unitOf(resource)]])
     if (!seen.has(labels)) add(metric, labels, amount)
     seen.add(labels)
   }
+}
+
+/** Of equal names one is kept. */
+function nameOf(resource: string): string {
+  return shareText(resource.replaceAll(/[^a-zA-Z0-9_]/g, '_'))
 }
 
 function unitOf(resource: string): string {

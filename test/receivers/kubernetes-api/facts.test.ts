@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { createSimulatedCluster } from '../../../pipeline/simulator/cluster.ts'
 import { createShardRenderer } from '../../../pipeline/simulator/kube-state-metrics/render.ts'
 import type { GivenObject } from '../../../pipeline/simulator/kubernetes-api/object-identity.ts'
-import { FACT_METRICS } from '../../../receivers/kubernetes-api/facts.ts'
 import { labelsFrom } from '../../../pipeline/model/labels.ts'
 import { columnCount } from '../../../pipeline/model/layout.ts'
 import { RefusedError } from '../../../pipeline/component.ts'
@@ -44,14 +43,15 @@ describe('metrics of kubernetes_api', () => {
     const text = createShardRenderer(cluster.state, { shards: 1, labels: {}, annotations: {} }).render(0).join('')
     const receiver = testReceiver([...cluster.objects()] as GivenObject[])
     await receiver.start()
-    const own = new Set(FACT_METRICS.map(({ name }) => name))
+    const samples = samplesIn(`${receiver.text('kube_').join('\n')}\n`)
+    const own = new Set(samples.map(({ name }) => name))
     // Kube-state-metrics shows labels only if it is told to, and the simulated one no addresses; the other two are of 1.x.
     const others =
       /^kube_(node_labels|node_status_addresses|pod_container_resource_requests_(cpu_cores|memory_bytes)|pod_status_initialized_time)/
     const theirs = samplesIn(text)
       .filter(({ name, value }) => own.has(name) && !(name === 'kube_pod_status_phase' && value === '0'))
       .map(({ name, labels, value }) => describeSample(name, Object.entries(labels), Number(value)))
-    const ours = samplesIn(`${receiver.text('kube_').join('\n')}\n`)
+    const ours = samples
       .filter(({ name }) => !others.test(name))
       .map(({ name, labels, value }) =>
         describeSample(

@@ -71,7 +71,12 @@ export function schedulerKinds(tables: ClusterTables, told: SchedulerChange): re
   function row<T>(name: string, kept: Pick<OptionalKind<T>, 'keep' | 'isSame' | 'change'>): OptionalKind<unknown> {
     const [kind, group] = splitKind(name)
     const key = kindText({ kind, group })
-    const isThere = (there: boolean): void => (there ? tables.readKinds.set(key, true) : tables.readKinds.delete(key))
+    function isThere(there: boolean): void {
+      // Of two that follow each other at a reload, the second begins before the first ends.
+      const readers = (tables.readKinds.entry(key).value ?? 0) + (there ? 1 : -1)
+      if (readers > 0) tables.readKinds.set(key, readers)
+      else tables.readKinds.delete(key)
+    }
     return { group, kind, ...kept, isThere } as OptionalKind<unknown>
   }
 

@@ -124,7 +124,7 @@ describe('/explain', () => {
     putPod(host.cluster, podNamed('alone', { labels: { project: 'vision' } }))
     const tables = clusterTables(host.cluster)
     const quota = keepProject({ metadata: { name: 'vision' }, spec: { department: 'research' } })
-    tables.readKinds.set('Project.run.ai', true)
+    tables.readKinds.set('Project.run.ai', 1)
     tables.quotas.set(quotaKey('project.run.ai', '', 'vision'), quota)
     const lines = await explained('pod=alone')
     assert.ok(lines.includes('  department research the quota vision (project.run.ai)'), lines.join('\n'))

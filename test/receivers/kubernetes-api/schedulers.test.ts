@@ -209,6 +209,22 @@ describe('kubernetes_api and schedulers', () => {
     receiver.stop()
   })
 
+  it('follows pods to the workloads of Run:ai', async () => {
+    const workload = ['run.ai/v2alpha1', 'TrainingWorkload', 'train', 'tw'] as const
+    const job = ['run.ai/v1', 'RunaiJob', 'train', 'rj'] as const
+    const receiver = testReceiver([
+      owned('v1', 'Pod', 'train-0-0', 'p', job),
+      owned(...job, workload),
+      owned(...workload),
+      project,
+      ...definitions,
+    ])
+    await receiver.start()
+    assert.equal(receiver.chain('team', 'train-0-0'), 'RunaiJob/train TrainingWorkload/train')
+    assert.equal(receiver.feed(), 'complete')
+    receiver.stop()
+  })
+
   it('knows the devices that a pod has by its claims', async () => {
     const slice = cluster('resource.k8s.io/v1', 'ResourceSlice', 'n1-gpu', {
       driver: 'gpu.nvidia.com',

@@ -23,12 +23,12 @@ export function createInternTable<T extends object>(): InternTable<T> {
   const buckets = new Map<number, WeakRef<T> | WeakRef<T>[]>()
   let size = 0
 
-  const registry = new FinalizationRegistry<undefined>(sweep)
+  const registry = new FinalizationRegistry<undefined>(() => sweep(SWEPT))
   let places = buckets.entries()
   let made = 0
 
-  function sweep(): void {
-    for (let i = 0; i < SWEPT; i++) {
+  function sweep(count: number): void {
+    for (let i = 0; i < count; i++) {
       const place = places.next()
       if (place.done === true) {
         places = buckets.entries()
@@ -64,7 +64,11 @@ export function createInternTable<T extends object>(): InternTable<T> {
       if (bucket === undefined) buckets.set(hash, ref)
       else if (Array.isArray(bucket)) bucket.push(ref)
       else buckets.set(hash, [bucket, ref])
-      if (made++ % WATCHED === 0) registry.register(one, undefined)
+      if (made++ % WATCHED === 0) {
+        registry.register(one, undefined)
+        // An iterator that stands still would hold the memory that a map had before it grew.
+        sweep(1)
+      }
       size++
       return one
     },

@@ -2,7 +2,7 @@
  * Tables in which equal things are one object, so that identity is equality and a million series share a few label sets.
  *
  * Entries are held weakly: what nobody uses any more is collected, and its place in the table is cleared afterwards. To be told of
- * the end of an object costs more memory than its place, so only every sixteenth is watched; when one of those has ended, more places
+ * the end of an object costs more memory than its place, so only one in sixteen is watched; when one of those has ended, more places
  * are looked at than have become free meanwhile.
  */
 
@@ -13,7 +13,7 @@ export type InternTable<T extends object> = {
   readonly size: number
 }
 
-/** One of so many is watched. */
+/** One of so many is watched. Which one is a matter of chance, because things that end together are often made in a pattern. */
 const WATCHED = 16
 /** Four for each that has ended: of the places in the table at most a quarter is free to be cleared. */
 const SWEPT = 4 * WATCHED
@@ -25,7 +25,6 @@ export function createInternTable<T extends object>(): InternTable<T> {
 
   const registry = new FinalizationRegistry<undefined>(() => sweep(SWEPT))
   let places = buckets.entries()
-  let made = 0
 
   function sweep(count: number): void {
     for (let i = 0; i < count; i++) {
@@ -39,6 +38,7 @@ export function createInternTable<T extends object>(): InternTable<T> {
   }
 
   function clear(hash: number, bucket: WeakRef<T> | WeakRef<T>[]): void {
+    if (bucket instanceof WeakRef && bucket.deref() !== undefined) return
     const refs = Array.isArray(bucket) ? bucket : [bucket]
     const alive = refs.filter(ref => ref.deref() !== undefined)
     if (alive.length === refs.length) return
@@ -64,7 +64,7 @@ export function createInternTable<T extends object>(): InternTable<T> {
       if (bucket === undefined) buckets.set(hash, ref)
       else if (Array.isArray(bucket)) bucket.push(ref)
       else buckets.set(hash, [bucket, ref])
-      if (made++ % WATCHED === 0) {
+      if (isWatched(hash)) {
         registry.register(one, undefined)
         // An iterator that stands still would hold the memory that a map had before it grew.
         sweep(1)
@@ -76,6 +76,10 @@ export function createInternTable<T extends object>(): InternTable<T> {
       return size
     },
   }
+}
+
+function isWatched(hash: number): boolean {
+  return Math.imul(hash, 0x9e3779b1) >>> 0 < 2 ** 32 / WATCHED
 }
 
 /** FNV-1a over UTF-16 units; continue from `hash` to hash several strings. */

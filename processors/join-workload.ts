@@ -78,7 +78,7 @@ const config = {
       default: {},
       additionalProperties: false,
       description:
-        'Where a label comes from, instead of what the catalog says. What no look-up finds of the workload the owner chain decides.',
+        'Where a label comes from, instead of what the catalog says. What no look-up finds of the workload the owner chain decides; queue and department are then taken from objects of the scheduler, where `kubernetes_api` reads them.',
     },
     stop_at: {
       type: 'array',

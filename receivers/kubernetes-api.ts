@@ -1,5 +1,5 @@
 /**
- * Reads the Kubernetes API: which pods there are, where they run, what they asked for and what owns them.
+ * Reads the Kubernetes API: which pods there are, where they run, what they asked for, what owns them and what they may use.
  *
  * It fills the model of the cluster that `join_workload` and roll-ups read, so it belongs in every pipeline that has one of these.
  */
@@ -32,7 +32,7 @@ const config = {
       type: 'boolean',
       default: true,
       description:
-        'Hand on what is known of pods and nodes as metrics, named as in kube-state-metrics. Turn it off where kube-state-metrics is scraped as well.',
+        'Hand on what is known of pods, nodes and quotas as metrics, named as in kube-state-metrics. Turn it off where kube-state-metrics is scraped as well.',
     },
     interval: duration(
       'How often metrics are handed on that have not changed; those that have are within a second.',

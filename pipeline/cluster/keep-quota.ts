@@ -1,5 +1,6 @@
 /** What is kept of objects that tell of quotas: projects, departments and queues of Run:ai, KAI and Kueue, and ResourceQuotas. */
 import { getLabel } from '../model/labels.ts'
+import { isGpuResource } from './gpu-resources.ts'
 import { isRecord, shareText, textOf, type SentObject } from './keep-metadata.ts'
 import { isSameAmounts } from './keep-pod.ts'
 import { parseQuantities, parseQuantity } from './quantity.ts'
@@ -10,8 +11,6 @@ import type { SeenObject } from './seen-object.ts'
 type Row = Partial<Omit<Quota, 'origin' | 'namespace'>>
 
 const NODE_POOL_LABELS = ['runai/node-pool', 'kai.scheduler/node-pool']
-/** Whole GPUs. Instances and replicas of GPUs are other units, and do not add up with these. */
-const GPU = /^(?:(?:nvidia|amd)\.com\/gpu|gpu\.intel\.com\/(?:i915|xe)|habana\.ai\/gaudi)$/
 
 /** One row for each queue, that is, each node pool. Before v2 there is one number for all. */
 export function keepProject(object: SentObject): QuotaObject {
@@ -43,7 +42,10 @@ export function keepQueue(object: SentObject): QuotaObject {
   ])
 }
 
-/** What it may use at any time, over all flavors. The cohort, whose members may borrow from each other, is the department. */
+/**
+ * What it may use at any time, over all flavors; instances of GPUs do not add up with GPUs. The cohort, whose members may borrow from
+ * each other, is the department.
+ */
 export function keepClusterQueue(object: SentObject): QuotaObject {
   const spec = recordAt(object, 'spec')
   const cohort = optionalText(spec['cohort']) ?? optionalText(spec['cohortName'])
@@ -57,7 +59,7 @@ export function keepClusterQueue(object: SentObject): QuotaObject {
     {
       department: cohort,
       parent: cohort,
-      gpus: sumOf(resource => GPU.test(resource)),
+      gpus: sumOf(isGpuResource),
       cpuCores: sumOf(resource => resource === 'cpu'),
       memoryBytes: sumOf(resource => resource === 'memory'),
     },
@@ -171,7 +173,7 @@ function resourceQuotaAmounts(hard: ReadonlyMap<string, number>): QuotaAmounts {
   const gpus = (prefix: string): number | undefined =>
     sum(
       Array.from(hard, ([resource, amount]) =>
-        resource.startsWith(prefix) && GPU.test(resource.slice(prefix.length)) ? amount : undefined,
+        resource.startsWith(prefix) && isGpuResource(resource.slice(prefix.length)) ? amount : undefined,
       ),
     )
   return {

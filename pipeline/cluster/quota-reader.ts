@@ -9,6 +9,6 @@ export function* quotaRows(tables: ClusterTables, seen: SeenTables): Generator<Q
   for (const object of seen.objects.values()) {
     if (object.kind !== 'ResourceQuota') continue
     const key = quotaKey('resourcequota', object.namespace ?? '', object.name)
-    if (tables.quotas.entry(key).value === undefined) yield quotaFromSeen(object)
+    if (tables.quotas.get(key) === undefined) yield quotaFromSeen(object)
   }
 }

@@ -64,8 +64,10 @@ export type EffectiveQuotas = {
 export function effectiveQuotas(quotas: Iterable<Quota>, projectOf: (namespace: string) => string): EffectiveQuotas {
   const byOrigin = Map.groupBy(quotas, ({ origin }) => origin)
   const of = (origin: QuotaOrigin): readonly Quota[] => byOrigin.get(origin) ?? []
-  const queues = of('queue.scheduling.run.ai')
-  const parents = new Set(queues.map(({ parent }) => parent))
+  // Run:ai names in projects and departments the queues that it makes of them.
+  const madeOf = new Set([...of('project.run.ai'), ...of('department.scheduling.run.ai')].map(({ name }) => name))
+  const queues = of('queue.scheduling.run.ai').filter(({ name }) => !madeOf.has(name))
+  const parents = new Set(of('queue.scheduling.run.ai').map(({ parent }) => parent))
   const isLeaf = ({ name, parent }: Quota): boolean => parent !== undefined && !parents.has(name)
   const clusterQueues = clusterQueuesByProject(
     of('clusterqueue.kueue.x-k8s.io'),
@@ -89,21 +91,15 @@ export function effectiveQuotas(quotas: Iterable<Quota>, projectOf: (namespace: 
   }
 }
 
-/** The rows of the first rank that has any of a project. A queue that an earlier rank has by its name is the same queue. */
+/** The rows of the first rank that has any of a project. */
 function firstOfEach(
   ranks: readonly (readonly Quota[])[],
   keyOf: (quota: Quota) => string | undefined,
 ): readonly Quota[] {
   const counted: Quota[] = []
-  const keys = new Set<string | undefined>()
-  const names = new Set<string>()
   for (const rank of ranks) {
-    const rows = rank.filter(row => !keys.has(keyOf(row)) && !(row.namespace === '' && names.has(row.name)))
-    for (const row of rows) {
-      counted.push(row)
-      keys.add(keyOf(row))
-      if (row.namespace === '') names.add(row.name)
-    }
+    const keys = new Set(counted.map(keyOf))
+    counted.push(...rank.filter(row => !keys.has(keyOf(row))))
   }
   return counted
 }

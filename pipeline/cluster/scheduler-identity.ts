@@ -1,7 +1,6 @@
 /** What only objects of a scheduler tell of a pod: its queue, where no label does, and the department of its project or queue. */
 import { getLabel } from '../model/labels.ts'
-import { podGroupKey } from './admissions.ts'
-import type { Admission } from './admissions.ts'
+import { podGroupKey, type Admission } from './admissions.ts'
 import type { PodReader } from './find-pod.ts'
 import type { Decided, Identity, IdentityLabel } from './identity.ts'
 import type { Pod } from './objects.ts'

@@ -34,8 +34,8 @@ export type ClusterTables = {
   readonly podGroups: Tracked<PodGroup>
   /** By the uid of the job. */
   readonly admissions: Tracked<Admission>
-  /** By `kindText`: kinds that not every cluster has, and that are read here. */
-  readonly readKinds: Tracked<true>
+  /** By `kindText`: kinds that not every cluster has, with how many read them. */
+  readonly readKinds: Tracked<number>
   /** By the component that fills the tables: whether it has read everything once. */
   readonly feeds: Tracked<'reading' | 'complete'>
   /** By the receiver that scrapes: whether each of its targets was tried once. */

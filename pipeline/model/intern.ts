@@ -1,7 +1,9 @@
 /**
  * Tables in which equal things are one object, so that identity is equality and a million series share a few label sets.
  *
- * Entries are held weakly: what nobody uses any more is collected, and its place in the table is cleared afterwards.
+ * Entries are held weakly: what nobody uses any more is collected, and its place in the table is cleared afterwards. To be told of
+ * the end of an object costs more memory than its place, so only one in sixteen is watched; when one of those has ended, more places
+ * are looked at than have become free meanwhile.
  */
 
 export type InternTable<T extends object> = {
@@ -11,20 +13,39 @@ export type InternTable<T extends object> = {
   readonly size: number
 }
 
+/** One of so many is watched. Which one is a matter of chance, because things that end together are often made in a pattern. */
+const WATCHED = 16
+/** Four for each that has ended: of the places in the table at most a quarter is free to be cleared. */
+const SWEPT = 4 * WATCHED
+
 export function createInternTable<T extends object>(): InternTable<T> {
   // A hash is not an identity: things with equal hashes share a bucket and are told apart by `same`.
   const buckets = new Map<number, WeakRef<T> | WeakRef<T>[]>()
   let size = 0
 
-  const registry = new FinalizationRegistry<number>(hash => {
-    const bucket = buckets.get(hash)
-    if (bucket === undefined) return
+  const registry = new FinalizationRegistry<undefined>(() => sweep(SWEPT))
+  let places = buckets.entries()
+
+  function sweep(count: number): void {
+    for (let i = 0; i < count; i++) {
+      const place = places.next()
+      if (place.done === true) {
+        places = buckets.entries()
+        return
+      }
+      clear(...place.value)
+    }
+  }
+
+  function clear(hash: number, bucket: WeakRef<T> | WeakRef<T>[]): void {
+    if (bucket instanceof WeakRef && bucket.deref() !== undefined) return
     const refs = Array.isArray(bucket) ? bucket : [bucket]
     const alive = refs.filter(ref => ref.deref() !== undefined)
+    if (alive.length === refs.length) return
     size -= refs.length - alive.length
     if (alive.length === 0) buckets.delete(hash)
     else buckets.set(hash, alive.length === 1 ? alive[0]! : alive)
-  })
+  }
 
   return {
     intern(hash, same, make) {
@@ -38,19 +59,27 @@ export function createInternTable<T extends object>(): InternTable<T> {
           if (known !== undefined && same(known)) return known
         }
       }
-      const made = make()
-      const ref = new WeakRef(made)
+      const one = make()
+      const ref = new WeakRef(one)
       if (bucket === undefined) buckets.set(hash, ref)
       else if (Array.isArray(bucket)) bucket.push(ref)
       else buckets.set(hash, [bucket, ref])
-      registry.register(made, hash)
+      if (isWatched(hash)) {
+        registry.register(one, undefined)
+        // An iterator that stands still would hold the memory that a map had before it grew.
+        sweep(1)
+      }
       size++
-      return made
+      return one
     },
     get size() {
       return size
     },
   }
+}
+
+function isWatched(hash: number): boolean {
+  return Math.imul(hash, 0x9e3779b1) >>> 0 < 2 ** 32 / WATCHED
 }
 
 /** FNV-1a over UTF-16 units; continue from `hash` to hash several strings. */

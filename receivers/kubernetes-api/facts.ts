@@ -3,10 +3,14 @@
  * names of its 1.x that dashboards still ask for. Of a pod only the phase that it has is told, not the four that it has not: they
  * would be every fourth series, and say nothing. What kube-state-metrics has no name for is called as facts are.
  */
+import { assignmentRules, isReservation } from '../../pipeline/cluster/assignment-rules.ts'
 import type { Claim } from '../../pipeline/cluster/claims.ts'
+import { shareText } from '../../pipeline/cluster/keep-metadata.ts'
 import type { KeptNode } from '../../pipeline/cluster/keep-node.ts'
 import type { KeptPod } from '../../pipeline/cluster/keep-pod.ts'
 import { metricSpelling } from '../../pipeline/cluster/look-up.ts'
+import { askedGpus } from '../../pipeline/cluster/pod-gpus.ts'
+import { isBound } from '../../pipeline/cluster/pod-state.ts'
 import type { QuotaObject } from '../../pipeline/cluster/quotas.ts'
 import { labelPairs, labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
 import { metricFrom, type Metric } from '../../pipeline/model/series.ts'
@@ -40,6 +44,13 @@ const M = {
   ),
   requestsCpu: gauge('kube_pod_container_resource_requests_cpu_cores', 'Cores that a container requests.'),
   requestsMemory: gauge('kube_pod_container_resource_requests_memory_bytes', 'Memory that a container requests.'),
+  gpusRequested: gauge('k8s.pod.gpu.requested', 'GPUs that a pod asks for, in any way, also parts of one.', '{gpu}'),
+  gpusAllocated: gauge(
+    'k8s.pod.gpu.allocated',
+    'GPUs that a pod has: those it asks for, while it is on a node.',
+    '{gpu}',
+  ),
+  gpuMemoryRequested: gauge('k8s.pod.gpu.memory.requested', 'GPU memory that a pod asks for instead of GPUs.', 'By'),
   nodeCreated: gauge('kube_node_created', 'Unix creation timestamp'),
   nodeLabels: gauge('kube_node_labels', 'Kubernetes labels converted to Prometheus labels.'),
   nodeUnschedulable: gauge('kube_node_spec_unschedulable', 'Whether a node can schedule new pods.'),
@@ -60,9 +71,6 @@ const M = {
   ),
   claimDevice: gauge('scheduling.claim.device', 'A device that a claim has, and a pod that the claim is reserved for.'),
 }
-
-/** All that there are, in a fixed order: layouts refer to them by number. */
-export const FACT_METRICS: readonly Metric[] = Object.values(M)
 
 export function factsOf(object: FactObject, common: Pairs, add: AddSample): void {
   switch (object.kind) {
@@ -102,6 +110,7 @@ function podFacts(pod: KeptPod, common: Pairs, add: AddSample): void {
   addTime(M.podScheduled, plain, pod.scheduledMs, add)
   addTime(M.podInitialized, plain, pod.initializedMs, add)
   addTime(M.podReady, plain, pod.readyMs, add)
+  addGpus(pod, plain, add)
   for (const container of pod.containers) {
     const itsLabels: Pairs = [...identity, ['container', container.name], ['node', node]]
     addAmounts(M.requests, itsLabels, container.requests, add)
@@ -117,6 +126,19 @@ function podFacts(pod: KeptPod, common: Pairs, add: AddSample): void {
     addAmounts(M.initRequests, itsLabels, container.requests, add)
     addAmounts(M.initLimits, itsLabels, container.limits, add)
   }
+}
+
+const ASSIGNMENT = assignmentRules()
+const MEBIBYTE = 2 ** 20
+
+/** What is asked for in memory is told so: how many GPUs that is depends on the node. */
+function addGpus(pod: KeptPod, labels: Labels, add: AddSample): void {
+  const asked = isReservation(pod, ASSIGNMENT) ? undefined : askedGpus(pod, undefined, ASSIGNMENT)
+  if (asked?.gpus !== undefined) {
+    add(M.gpusRequested, labels, asked.gpus)
+    if (isBound(pod)) add(M.gpusAllocated, labels, asked.gpus)
+  }
+  if (asked?.memoryMib !== undefined) add(M.gpuMemoryRequested, labels, asked.memoryMib * MEBIBYTE)
 }
 
 function podInfo({ hostIp, podIp, node, owners, priorityClass, hostNetwork }: KeptPod): Pairs {
@@ -212,11 +234,15 @@ function addTime(metric: Metric, labels: Labels, ms: number | undefined, add: Ad
 function addAmounts(metric: Metric, identity: Pairs, amounts: ReadonlyMap<string, number>, add: AddSample): void {
   const seen = new Set<Labels>()
   for (const [resource, amount] of amounts) {
-    const name = resource.replaceAll(/[^a-zA-Z0-9_]/g, '_')
-    const labels = labelsFrom([...identity, ['resource', name], ['unit', unitOf(resource)]])
+    const labels = labelsFrom([...identity, ['resource', nameOf(resource)], ['unit', unitOf(resource)]])
     if (!seen.has(labels)) add(metric, labels, amount)
     seen.add(labels)
   }
+}
+
+/** Of equal names one is kept. */
+function nameOf(resource: string): string {
+  return shareText(resource.replaceAll(/[^a-zA-Z0-9_]/g, '_'))
 }
 
 function unitOf(resource: string): string {

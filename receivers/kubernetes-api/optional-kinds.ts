@@ -39,7 +39,7 @@ export type OptionalKinds = {
   stop(): void
 }
 
-const LOOK_AGAIN_MS = 60_000
+const LOOK_AGAIN_MS = 120_000
 /** A cluster is complete without kinds of which nothing is heard for so long. */
 const LONGEST_WAIT_MS = 30_000
 

@@ -71,7 +71,12 @@ export function schedulerKinds(tables: ClusterTables, told: SchedulerChange): re
   function row<T>(name: string, kept: Pick<OptionalKind<T>, 'keep' | 'isSame' | 'change'>): OptionalKind<unknown> {
     const [kind, group] = splitKind(name)
     const key = kindText({ kind, group })
-    const isThere = (there: boolean): void => (there ? tables.readKinds.set(key, true) : tables.readKinds.delete(key))
+    function isThere(there: boolean): void {
+      // Of two that follow each other at a reload, the second begins before the first ends.
+      const readers = (tables.readKinds.get(key) ?? 0) + (there ? 1 : -1)
+      if (readers > 0) tables.readKinds.set(key, readers)
+      else tables.readKinds.delete(key)
+    }
     return { group, kind, ...kept, isThere } as OptionalKind<unknown>
   }
 
@@ -115,7 +120,7 @@ function both<T>(first: Change<T>, second: Change<T>): Change<T> {
 function intoTable<T>(table: Tracked<T>, keyOf: (value: T) => string): Change<T> {
   return (now, before) => {
     if (before !== undefined && (now === undefined || keyOf(now) !== keyOf(before))) {
-      if (table.entry(keyOf(before)).value === before) table.delete(keyOf(before))
+      if (table.get(keyOf(before)) === before) table.delete(keyOf(before))
     }
     if (now !== undefined) table.set(keyOf(now), now)
   }
@@ -125,7 +130,7 @@ function intoTable<T>(table: Tracked<T>, keyOf: (value: T) => string): Change<T>
 function changeSlice({ publishedDevices }: ClusterTables, now: Slice | undefined, before: Slice | undefined): void {
   for (const [key, device] of before?.devices ?? []) {
     if (now?.devices.has(key) === true) continue
-    if (publishedDevices.entry(key).value === device) publishedDevices.delete(key)
+    if (publishedDevices.get(key) === device) publishedDevices.delete(key)
   }
   for (const [key, device] of now?.devices ?? []) publishedDevices.set(key, device)
 }

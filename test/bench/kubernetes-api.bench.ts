@@ -1,6 +1,7 @@
 /**
  * What the model of a large cluster costs: 100,000 pods on 12,500 nodes with their owners, read by `kubernetes_api` over HTTP, then 200
- * pods a second that change. The simulated API runs in a process of its own. With and without metrics.
+ * pods a second that change, then pods that come while samples of them are joined. The simulated API runs in a process of its own.
+ * With and without metrics.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,13 +11,18 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { createSystemClock } from '../../pipeline/clock/system-clock.ts'
 import { clusterTables } from '../../pipeline/cluster/tables.ts'
+import type { Host } from '../../pipeline/component.ts'
 import { createNetwork } from '../../pipeline/http/network.ts'
+import type { Batch } from '../../pipeline/model/batch.ts'
+import { getLabel } from '../../pipeline/model/labels.ts'
 import { createSimulatedCluster } from '../../pipeline/simulator/cluster.ts'
 import type { GivenObject } from '../../pipeline/simulator/kubernetes-api/object-identity.ts'
 import { createObjectStore, type ObjectStore } from '../../pipeline/simulator/kubernetes-api/object-store.ts'
 import { serveKubernetesApi } from '../../pipeline/simulator/kubernetes-api/serve.ts'
 import type { KubernetesObject } from '../../pipeline/simulator/kubernetes-object.ts'
+import { joinWorkload } from '../../processors/join-workload.ts'
 import { kubernetesApi } from '../../receivers/kubernetes-api.ts'
+import { batchFromText } from '../support/batch-from-text.ts'
 import { configOf } from '../support/config-of.ts'
 import { heapBytes } from '../support/garbage.ts'
 import { testHost } from '../support/test-host.ts'
@@ -27,6 +33,8 @@ const NODES = 12_500
 const CHANGES_PER_SECOND = 200
 const CHANGE_SECONDS = 15
 const PAUSE_MS = 50
+const PROBES = 40
+const PROBE_PAUSE_MS = 100
 
 const [, , role, mode] = process.argv
 if (role === 'serve') await serve()
@@ -39,6 +47,7 @@ async function run(each: string): Promise<void> {
   const client = fork(import.meta.filename, ['measure', each])
   client.send(address)
   client.on('message', message => server.send(message))
+  server.on('message', message => client.send(message))
   await once(client, 'exit')
   server.kill()
 }
@@ -54,7 +63,24 @@ async function serve(): Promise<void> {
   store.replaceAll([...objects.filter(({ kind }) => kind !== 'Pod'), ...pods] as GivenObject[])
   const served = await serveKubernetesApi(store, createNetwork(clock), '127.0.0.1:0', { clock, builtIn: true })
   process.send!(served.address)
-  process.on('message', () => void change(pods, store))
+  process.on('message', message => void (message === 'change' ? change(pods, store) : bringProbes(pods[0]!, store)))
+}
+
+/** Pods that nobody has heard of, one after the other. The client is told when each of them came. */
+async function bringProbes(pod: KubernetesObject, store: ObjectStore): Promise<void> {
+  for (let i = 0; i < PROBES; i++) {
+    await setTimeout(PROBE_PAUSE_MS)
+    const { resourceVersion: _, ...rest } = pod.metadata
+    const metadata = { ...rest, name: `probe-${i}`, uid: `probe-${i}`, labels: { project: `project-${i}` } }
+    const cameMs = nowMs()
+    store.apply([{ type: 'ADDED', object: { ...pod, metadata } as GivenObject }])
+    process.send!({ probe: i, namespace: metadata.namespace, cameMs })
+  }
+}
+
+/** The same clock in both processes. */
+function nowMs(): number {
+  return performance.timeOrigin + performance.now()
 }
 
 function copy(pod: KubernetesObject, i: number): KubernetesObject {
@@ -111,12 +137,13 @@ async function measureReceiver(metrics: boolean): Promise<void> {
   print(`${name}, initial sync`, (performance.now() - startMs) / 1000, 's')
   print(`${name}, initial sync, CPU`, (cpuMs() - startCpuMs) / 1000, 's')
   await setTimeout(2000)
-  print(`${name}, resident after the sync`, process.memoryUsage().rss / 2 ** 20, 'MiB')
+  print(`${name}, largest resident size during the sync`, process.resourceUsage().maxRSS / 1024, 'MiB')
   print(
     `${name}, heap for ${tables.pods.size} pods, ${tables.owners.size} owners, ${tables.nodes.size} nodes`,
     ((await heapBytes()) - before) / 2 ** 20,
     'MiB',
   )
+  print(`${name}, resident after the sync`, process.memoryUsage().rss / 2 ** 20, 'MiB')
   if (metrics) print(`${name}, series`, points, '')
   const counted = (): number => host.counted.get('gpucol_receiver_kubernetes_changes{resource="pods"}') ?? 0
   const changesBefore = counted()
@@ -125,12 +152,41 @@ async function measureReceiver(metrics: boolean): Promise<void> {
   process.send!('change')
   await setTimeout((CHANGE_SECONDS + 1) * 1000)
   const changes = counted() - changesBefore
-  print(`${name}, CPU per change`, ((cpuMs() - changeCpuMs) * 1000) / changes, 'µs')
+  const usedMs = cpuMs() - changeCpuMs
+  print(`${name}, CPU at ${CHANGES_PER_SECOND} changes a second`, (usedMs / CHANGE_SECONDS / 1000) * 100, '% of a core')
+  print(`${name}, CPU per change`, (usedMs * 1000) / changes, 'µs')
   print(`${name}, changes heard`, changes, '')
   if (metrics) print(`${name}, points per change`, points / changes, '')
+  const delays = await labelDelays(host)
+  print(`${name}, from a pod event to the first labelled sample, median`, delays[delays.length >> 1]!, 'ms')
+  print(`${name}, from a pod event to the first labelled sample, longest`, delays.at(-1)!, 'ms')
   await receiver.stop?.(clock.monotonic())
   rmSync(folder, { recursive: true })
   process.exit(0)
+}
+
+/** Samples of all probes are joined again and again. Sorted. */
+async function labelDelays(host: Host): Promise<number[]> {
+  const cameMs = new Map<string, number>()
+  const labelledMs = new Map<string, number>()
+  let batch: Batch | undefined
+  process.on('message', ({ probe, namespace, cameMs: ms }: { probe: number; namespace: string; cameMs: number }) => {
+    cameMs.set(`project-${probe}`, ms)
+    const lines = Array.from({ length: PROBES }, (_, i) => `a{namespace="${namespace}",pod="probe-${i}"} 1`)
+    batch ??= batchFromText(lines.join('\n'))
+  })
+  const processor = joinWorkload.create(configOf(joinWorkload, {}), host, ({ layout }) => {
+    for (const labels of layout.labels) {
+      const project = getLabel(labels, 'project') ?? ''
+      if (project !== '' && !labelledMs.has(project)) labelledMs.set(project, nowMs())
+    }
+  })
+  process.send!('probes')
+  while (labelledMs.size < PROBES) {
+    if (batch !== undefined) processor.consume(batch)
+    await setTimeout(1)
+  }
+  return Array.from(labelledMs, ([project, ms]) => ms - cameMs.get(project)!).sort((a, b) => a - b)
 }
 
 function cpuMs(): number {

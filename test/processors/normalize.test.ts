@@ -505,6 +505,13 @@ describe('normalize: what it tells the cluster', () => {
     consume(endBatch(source, 1, 'removed'))
   })
 
+  it('learns nothing of objects from a source whose objects are in the model already', () => {
+    const { host, give } = createNormalizer()
+    const source = { ...sourceWith(labelsFrom([])), isModelled: true as const }
+    assert.equal(give('kube_pod_info{namespace="n",pod="p",uid="u"} 1', { source }).trim().split('\n').length, 1)
+    assert.equal(host.cluster.table<SeenObject>(SEEN_OBJECTS).size, 0)
+  })
+
   it('are objects, by value at every scrape', () => {
     const { host, consume } = createNormalizer()
     const table = host.cluster.table<SeenObject>(SEEN_OBJECTS)

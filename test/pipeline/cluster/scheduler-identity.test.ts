@@ -34,7 +34,7 @@ function testReader(quotas: readonly QuotaObject[] = []): PodReader {
   const { cluster } = testHost()
   const tables = clusterTables(cluster)
   for (const quota of quotas) {
-    tables.readKinds.set(KINDS[quota.origin]!, true)
+    tables.readKinds.set(KINDS[quota.origin]!, 1)
     tables.quotas.set(quotaKey(quota.origin, quota.namespace, quota.name), quota)
   }
   return { look: entry => entry.value, tables, seen: seenTables(cluster) }
@@ -92,7 +92,7 @@ describe('what only a scheduler tells of a pod', () => {
   it('is the queue of its PodGroup', () => {
     const reader = testReader([queue])
     const group = keepPodGroup({ metadata: { name: 'pg', namespace: 'team' }, spec: { queue: 'speech' } })!
-    reader.tables.readKinds.set('PodGroup.scheduling.run.ai', true)
+    reader.tables.readKinds.set('PodGroup.scheduling.run.ai', 1)
     reader.tables.podGroups.set(podGroupKey('team', 'pg'), group)
     assert.equal(
       decided(reader, { annotations: { 'pod-group-name': 'pg' } }),
@@ -104,7 +104,7 @@ describe('what only a scheduler tells of a pod', () => {
     const reader = testReader([clusterQueue])
     const labels = { 'kueue.x-k8s.io/job-uid': 'job' }
     const workload = { metadata: { name: 'w', labels }, spec: { queueName: 'lq' } }
-    reader.tables.readKinds.set('Workload.kueue.x-k8s.io', true)
+    reader.tables.readKinds.set('Workload.kueue.x-k8s.io', 1)
     reader.tables.admissions.set('job', keepAdmission(workload)!)
     reader.tables.owners.set('job', 'unreadable')
     const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'job', controller: true }

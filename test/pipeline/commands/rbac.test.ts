@@ -142,13 +142,16 @@ service: { pipelines: { metrics: { receivers: [${used}], exporters: [debug] } } 
     )
     const rules = allowed(documents)
     assert.deepEqual(
-      rules.filter(rule => /(pods|nodes|namespaces|deployments\.apps)$/.test(rule)),
+      rules.filter(rule => /(pods|nodes|namespaces|deployments\.apps|(local|cluster)queues\..*)$/.test(rule)),
       [
         'get list watch nodes',
         'get list watch namespaces',
+        'get list watch clusterqueues.kueue.x-k8s.io',
         'a: get list watch pods',
+        'a: get list watch localqueues.kueue.x-k8s.io',
         'a: get list watch deployments.apps',
         'b: get list watch pods',
+        'b: get list watch localqueues.kueue.x-k8s.io',
         'b: get list watch deployments.apps',
       ],
     )
@@ -172,10 +175,17 @@ service: { pipelines: { metrics: { receivers: [${used}], exporters: [debug] } } 
       owned(...replicaSet, deployment),
       owned(...deployment),
     ]
-    const { start, stop, feed, chain, host } = testReceiver(objects, {}, { allow: role!.rules! })
+    const kinds = [
+      { apiVersion: 'run.ai/v2', kind: 'Project' },
+      ...['Department', 'Queue', 'PodGroup'].map(kind => ({ apiVersion: 'scheduling.run.ai/v2', kind })),
+      ...['ClusterQueue', 'LocalQueue', 'Workload'].map(kind => ({ apiVersion: 'kueue.x-k8s.io/v1beta2', kind })),
+    ]
+    const { start, stop, feed, chain, host, tables } = testReceiver(objects, {}, { allow: role!.rules!, kinds })
     await start()
     assert.equal(feed(), 'complete')
     assert.equal(chain('team', 'web-1-x'), 'ReplicaSet/web-1 Deployment/web')
+    // Those, and three that every server has.
+    assert.equal(tables.readKinds.size, kinds.length + 3)
     assert.deepEqual(host.logged, [])
     stop()
   })

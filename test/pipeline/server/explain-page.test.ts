@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { clusterTables } from '../../../pipeline/cluster/tables.ts'
+import { keepProject } from '../../../pipeline/cluster/keep-quota.ts'
+import { quotaKey } from '../../../pipeline/cluster/quotas.ts'
 import { seenOf, type SeenDevice } from '../../../pipeline/cluster/seen.ts'
 import { objectKey } from '../../../pipeline/cluster/seen-object.ts'
 import { seenTables } from '../../../pipeline/cluster/find-pod.ts'
@@ -117,11 +119,24 @@ describe('/explain', () => {
     ])
   })
 
+  it('says that the quota of its project decided the department', async () => {
+    await join('join_workload', {}, 'metrics')
+    putPod(host.cluster, podNamed('alone', { labels: { project: 'vision' } }))
+    const tables = clusterTables(host.cluster)
+    const quota = keepProject({ metadata: { name: 'vision' }, spec: { department: 'research' } })
+    tables.readKinds.set('Project.run.ai', 1)
+    tables.quotas.set(quotaKey('project.run.ai', '', 'vision'), quota)
+    const lines = await explained('pod=alone')
+    assert.ok(lines.includes('  department research the quota vision (project.run.ai)'), lines.join('\n'))
+  })
+
   it('says where a label was looked for in vain', async () => {
     await join('join_workload', {}, 'metrics')
     putPod(host.cluster, podNamed('alone'))
     const { body } = await ask(host.addresses[0]!, 'GET /explain?pod=alone', { accept: 'text/plain' })
     assert.match(body, new RegExp(`^ {2}user +- +nothing is at ${HEAD}$`, 'm'))
+    assert.match(body, /^ {2}department +- +nothing is at .*, the quota of its project or queue$/m)
+    assert.match(body, /^ {2}queue +- +nothing is at .*, its PodGroup or Workload$/m)
     assert.match(body, /^ {2}Nothing owns it: it is its own workload\.$/m)
     assert.match(body, /^No devices are known: /m)
   })

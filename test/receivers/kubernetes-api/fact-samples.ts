@@ -1,8 +1,32 @@
 /** Samples of the families that the receiver makes, in words and sorted, so that those of kube-state-metrics can stand beside them. */
-import { FACT_METRICS } from '../../../receivers/kubernetes-api/facts.ts'
 import type { Sample } from '../../pipeline/simulator/samples.ts'
 
-export const FACT_FAMILIES: ReadonlySet<string> = new Set(FACT_METRICS.map(({ name }) => name))
+export const FACT_FAMILIES: ReadonlySet<string> = new Set([
+  'kube_pod_info',
+  'kube_pod_owner',
+  'kube_pod_status_phase',
+  'kube_pod_created',
+  'kube_pod_start_time',
+  'kube_pod_completion_time',
+  'kube_pod_deletion_timestamp',
+  'kube_pod_status_scheduled_time',
+  'kube_pod_status_initialized_time',
+  'kube_pod_status_ready_time',
+  'kube_pod_container_resource_requests',
+  'kube_pod_container_resource_limits',
+  'kube_pod_init_container_resource_requests',
+  'kube_pod_init_container_resource_limits',
+  'kube_pod_container_resource_requests_cpu_cores',
+  'kube_pod_container_resource_requests_memory_bytes',
+  'kube_node_created',
+  'kube_node_labels',
+  'kube_node_spec_unschedulable',
+  'kube_node_status_condition',
+  'kube_node_status_addresses',
+  'kube_node_status_capacity',
+  'kube_node_status_allocatable',
+  'kube_resourcequota',
+])
 
 /** Kube-state-metrics 2.x does not have these. */
 const OF_VERSION_1 = /^kube_pod_container_resource_requests_(cpu_cores|memory_bytes)$/

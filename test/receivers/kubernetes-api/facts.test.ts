@@ -104,6 +104,42 @@ describe('metrics of kubernetes_api', () => {
     receiver.stop()
   })
 
+  it('say what pods ask for in GPUs, in any way, and what they have', async () => {
+    const asking = (name: string, annotations: Record<string, string>, parts: Partial<GivenObject> = {}): GivenObject =>
+      owned('v1', 'Pod', name, `uid-${name}`, undefined, {
+        spec: { nodeName: 'n1', containers: [{ name: 'main' }] },
+        ...parts,
+        metadata: { name, annotations },
+      })
+    const instance = { name: 'main', resources: { limits: { 'nvidia.com/mig-2g.10gb': 1 } } }
+    const receiver = testReceiver([
+      pod('waiting'),
+      pod('done', { node: 'n1', phase: 'Succeeded' }),
+      asking('half', { 'gpu-fraction': '0.5', 'gpu-fraction-num-devices': '2' }),
+      asking('memory', { 'gpu-memory': '1024' }),
+      asking('slice', {}, { spec: { nodeName: 'n1', containers: [instance] } }),
+      asking('none', {}),
+      owned('v1', 'Pod', 'reserve', 'r', undefined, {
+        metadata: { name: 'reserve', namespace: 'runai-reservation' },
+        spec: { nodeName: 'n1', containers: [{ name: 'c', resources: { limits: { 'nvidia.com/gpu': 1 } } }] },
+      }),
+    ])
+    await receiver.start()
+    const short = receiver
+      .text('{"k8s.pod.gpu.')
+      .map(line => line.replace(/^\{"k8s\.pod\.gpu\.([a-z.]+)",.*pod="(\w+)".*\} (.*)$/, '$2 $1 $3'))
+    assert.deepEqual(short.toSorted(), [
+      'done requested 2',
+      'half allocated 1',
+      'half requested 1',
+      'memory memory.requested 1073741824',
+      'slice allocated 2',
+      'slice requested 2',
+      'waiting requested 2',
+    ])
+    receiver.stop()
+  })
+
   it('of a node are sent when something of it changes, at most once a second', async () => {
     const receiver = testReceiver([node, pod('a', { node: 'n1' }), pod('b', { node: 'n2' }), pod('c')])
     const { start, stop, store, clock } = receiver
@@ -113,13 +149,13 @@ describe('metrics of kubernetes_api', () => {
     assert.deepEqual(sent(receiver), [])
     store.apply([{ type: 'MODIFIED', object: pod('b', { node: 'n2', phase: 'Running' }) }])
     await clock.advance(0)
-    assert.deepEqual(sent(receiver), ['node n2: 8'])
+    assert.deepEqual(sent(receiver), ['node n2: 10'])
     store.apply([{ type: 'MODIFIED', object: pod('b', { node: 'n2', phase: 'Failed' }) }])
     store.apply([{ type: 'MODIFIED', object: pod('c', { node: 'n2', phase: 'Pending' }) }])
     await clock.advance(999)
     assert.deepEqual(sent(receiver), [])
     await clock.advance(1)
-    assert.deepEqual(sent(receiver), ['pods without a node: removed', 'node n2: 16'])
+    assert.deepEqual(sent(receiver), ['pods without a node: removed', 'node n2: 19'])
     store.apply([{ type: 'DELETED', object: pod('b') }])
     store.apply([{ type: 'DELETED', object: pod('c') }])
     await clock.advance(1000)
@@ -184,7 +220,7 @@ describe('metrics of kubernetes_api', () => {
     await receiver.start()
     refusing = false
     await receiver.clock.advance(2000)
-    assert.deepEqual(sent(receiver), ['node n1: 7'])
+    assert.deepEqual(sent(receiver), ['node n1: 9'])
     receiver.stop()
   })
 })

@@ -4,6 +4,8 @@ import { seenTables } from '../../../pipeline/cluster/find-pod.ts'
 import { quotaRows } from '../../../pipeline/cluster/quota-reader.ts'
 import type { GivenObject } from '../../../pipeline/simulator/kubernetes-api/object-identity.ts'
 import { virtualKubernetesApi } from '../../../pipeline/simulator/kubernetes-api/serve.ts'
+import { kubernetesApi } from '../../../receivers/kubernetes-api.ts'
+import { configOf } from '../../support/config-of.ts'
 import { owned, testReceiver, type TestReceiver } from './test-receiver.ts'
 
 const QUEUES = 'https://api.example/apis/scheduling.run.ai/v2/'
@@ -143,7 +145,7 @@ describe('kubernetes_api and schedulers', () => {
     await receiver.start()
     assert.equal(receiver.feed(), 'complete')
     receiver.store.apply([...definitions, queue].map(object => ({ type: 'ADDED' as const, object })))
-    await receiver.clock.advance(61_000)
+    await receiver.clock.advance(121_000)
     assert.deepEqual(rows(receiver), ['queue.scheduling.run.ai  speech speech lab 4', 'resourcequota team q - - 4'])
     receiver.network.serve(QUEUES, (_, response) => {
       response.head(404, {})
@@ -155,9 +157,22 @@ describe('kubernetes_api and schedulers', () => {
     assert.deepEqual(rows(receiver), ['resourcequota team q - - 4'])
     assert.equal(receiver.tables.readKinds.entry('Queue.scheduling.run.ai').value, undefined)
     receiver.network.serve(QUEUES, virtualKubernetesApi(receiver.api))
-    await receiver.clock.advance(61_000)
+    await receiver.clock.advance(121_000)
     assert.deepEqual(rows(receiver), ['queue.scheduling.run.ai  speech speech lab 4', 'resourcequota team q - - 4'])
     receiver.stop()
+  })
+
+  it('leaves what its successor has put in when it is stopped', async () => {
+    const receiver = testReceiver([queue, ...definitions])
+    await receiver.start()
+    const successor = kubernetesApi.create(configOf(kubernetesApi, {}), receiver.host, () => {})
+    await successor.start?.()
+    await receiver.clock.advance(0)
+    receiver.stop()
+    assert.deepEqual(rows(receiver), ['queue.scheduling.run.ai  speech speech lab 4'])
+    assert.equal(receiver.tables.readKinds.entry('Queue.scheduling.run.ai').value, 1)
+    await successor.stop?.(0)
+    assert.deepEqual([rows(receiver), receiver.tables.readKinds.size], [[], 0])
   })
 
   it('reads only the namespaces that it is told of', async () => {
@@ -190,6 +205,22 @@ describe('kubernetes_api and schedulers', () => {
     await receiver.start()
     assert.equal(receiver.feed(), 'reading')
     await receiver.clock.advance(30_000)
+    assert.equal(receiver.feed(), 'complete')
+    receiver.stop()
+  })
+
+  it('follows pods to the workloads of Run:ai', async () => {
+    const workload = ['run.ai/v2alpha1', 'TrainingWorkload', 'train', 'tw'] as const
+    const job = ['run.ai/v1', 'RunaiJob', 'train', 'rj'] as const
+    const receiver = testReceiver([
+      owned('v1', 'Pod', 'train-0-0', 'p', job),
+      owned(...job, workload),
+      owned(...workload),
+      project,
+      ...definitions,
+    ])
+    await receiver.start()
+    assert.equal(receiver.chain('team', 'train-0-0'), 'RunaiJob/train TrainingWorkload/train')
     assert.equal(receiver.feed(), 'complete')
     receiver.stop()
   })

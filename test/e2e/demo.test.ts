@@ -76,10 +76,13 @@ describe('the demo', function () {
       () => get(metrics),
       text => gpusIn(text) === 32,
     )
-    // Every GPU whose row names a pod knows the workload of that pod. A pod that has just come may lack what its owner decides.
+    // Every GPU whose row names a pod knows the workload of that pod, or that it only reserves the GPU for others. A pod that has just
+    // come may lack what its owner decides.
     await eventually(
       async () => (await get(metrics)).match(/^DCGM_FI_DEV_POWER_USAGE\{.*[{,]pod=".*$/gm) ?? [],
-      found => found.length > 10 && found.every(row => /project="\w.*workload_name="\w/.test(row)),
+      found =>
+        found.length > 10 &&
+        found.every(row => /namespace="runai-reservation".*nodepool="\w|project="\w.*workload_name="\w/.test(row)),
     )
     assert.match(await get(own), /gpucol_exporter_sent_metric_points_total/)
     assert.equal((await fetch(`${health}/readyz`)).status, 200)

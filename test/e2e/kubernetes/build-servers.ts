@@ -33,7 +33,7 @@ const SOURCES: readonly ServerSource[] = [
     package: 'go.etcd.io/etcd/server/v3',
     module: 'go.etcd.io/etcd/server/v3',
     version: 'v3.7.3',
-    duration: 'a minute or two',
+    duration: 'a few minutes',
   },
   {
     name: 'kube-state-metrics',

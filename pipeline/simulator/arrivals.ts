@@ -47,7 +47,7 @@ export function startArrivals(parts: ArrivalParts, startMs: number): void {
   let number = 0
 
   function make(kind: WorkloadKind, createdMs: number, only?: Sharing): Workload | undefined {
-    const workloadRandom = createRandom(hashOf(own, ++number))
+    const workloadRandom = createRandom(hashOf(own, ++number), number)
     const projects = state.projects.filter(project => kind.tenancies.includes(project.tenancy))
     const project = workloadRandom.pick(projects)
     const size = kind.size(workloadRandom, limits)
@@ -160,7 +160,7 @@ function startCronJobs({ seed, state, events, lifecycle }: ArrivalParts, startMs
     function runJob(timeMs: number): void {
       events.plan(timeMs + periodMs, runJob)
       if ([...cronJob.pods].some(pod => pod.phase === 'Pending' || pod.phase === 'Running')) return
-      const jobRandom = createRandom(hashOf(hashText(project.name, seed), Math.floor(timeMs / 60_000)))
+      const jobRandom = createRandom(hashOf(hashText(project.name, seed), Math.floor(timeMs / 60_000)), hashText(project.name))
       const size = CRON_JOB.size(jobRandom, limits)
       if (!isAllowed(project, size)) return
       const jobName = `${name}-${Math.floor(timeMs / 60_000)}`

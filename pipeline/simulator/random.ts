@@ -24,7 +24,11 @@ export type Random = {
 
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
 
-export function createRandom(seed: number): Random {
+/**
+ * Two generators may come to the same state: among hundreds of thousands some do, as it has 32 bits only. The `stream`, a number of
+ * the generator's own, keeps their uuids apart all the same.
+ */
+export function createRandom(seed: number, stream = 0): Random {
   let state = seed >>> 0
   // Weyl sequence through a mixer: every 32-bit state is visited once, and neighbouring seeds share nothing visible.
   function bits(): number {
@@ -51,7 +55,7 @@ export function createRandom(seed: number): Random {
       for (let at = 0; at < length; at++) text += SUFFIX_LETTERS[random.below(SUFFIX_LETTERS.length)]
       return text
     },
-    uuid: () => formatUuid(bits(), bits(), bits(), bits()),
+    uuid: () => formatUuid(bits(), bits(), bits(), bits() ^ mix(stream)),
   }
   return random
 }

@@ -47,6 +47,9 @@ Ctrl-C. The same seed, size and time give the same bytes.
   --generation VERSION   Whose text the dcgm-exporters speak: 1.x, 2.x, 3.3.5, 4.8, 4.9 or mixed (4.8).
   --collect-interval D   How often readings change (10s).
   --shards N             How many kube-state-metrics there are (1).
+  --streaming-lists      Let the Kubernetes API answer watches that ask for the initial state, as from 1.34 on.
+  --token MAP            Who may read the Kubernetes API, as '{ token: secret, user: me, rules: [{ apiGroups: [""], resources: [pods],
+                         verbs: [list, watch] }] }'. May be repeated; without it everybody may read everything.
   --start TIME           What the cluster's clock shows at first, as 2026-01-31T08:00:00Z (now).
   --speed N              Seconds of the cluster in one second; 0 lets its clock stand (1).
   --fault MAP            What goes wrong, as '{ kind: slow, endpoints: [node-1], from: 1m, for: 30s, delay: 3s }'. May be repeated.
@@ -56,6 +59,8 @@ Ctrl-C. The same seed, size and time give the same bytes.
     ...Object.fromEntries(Object.keys(KEY_OF_OPTION).map(name => [name, { type: 'string' } as const])),
     'node-ports': { type: 'boolean' },
     shards: { type: 'string' },
+    'streaming-lists': { type: 'boolean' },
+    token: { type: 'string', multiple: true },
     fault: { type: 'string', multiple: true },
   },
   async run(args, { out, err, signal, registries }) {
@@ -92,6 +97,11 @@ function configFrom(args: CommandArguments): SimulatorConfig {
   }
   const { shards } = args.values
   if (typeof shards === 'string') config['kube_state_metrics'] = { shards: valueFrom('shards', shards) }
+  const tokens = stringsOf(args, 'token').map(text => valueFrom('token', text))
+  config['kubernetes_api'] = {
+    ...(args.values['streaming-lists'] === true && { streaming_lists: true }),
+    ...(tokens.length > 0 && { tokens }),
+  }
   if (args.values['node-ports'] === true) config['node_ports'] = true
   config['faults'] = stringsOf(args, 'fault').map(text => valueFrom('fault', text))
 

@@ -16,8 +16,17 @@ export const FAULT_KINDS = [
   'drop_watches',
   'hang_watches',
   'expire_watches',
+  'deny',
 ] as const
 export type FaultKind = (typeof FAULT_KINDS)[number]
+
+/** Faults that no other server can have. */
+export const KUBERNETES_API_FAULTS: ReadonlySet<FaultKind> = new Set([
+  'drop_watches',
+  'hang_watches',
+  'expire_watches',
+  'deny',
+])
 
 export type Fault = {
   readonly kind: FaultKind
@@ -38,6 +47,9 @@ export type Fault = {
   readonly share?: number
   /** `clock_skew`: what the endpoint's clock is ahead; negative if it is behind. */
   readonly skewMs?: number
+  /** `deny`: of what, as `pods` or `queues.scheduling.run.ai`, and doing what. */
+  readonly resources?: readonly string[]
+  readonly verbs?: readonly string[]
 }
 
 export class FaultSchedule {

@@ -4,7 +4,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { duration, endpoint as endpointField, parseDuration, parseEndpoint } from '../config/fields.ts'
 import { GENERATIONS } from './dcgm-exporter/generations.ts'
 import { FACE_NAMES } from './face.ts'
-import { FAULT_KINDS, type Fault } from './faults.ts'
+import { FAULT_KINDS, KUBERNETES_API_FAULTS, type Fault } from './faults.ts'
 import { nodeEndpoint } from './node-listeners.ts'
 import type { SimulationOptions } from './simulation.ts'
 
@@ -40,8 +40,51 @@ const fault = {
       default: 300,
       description: '`clock_skew`: how far the clock of the server is ahead; negative if it is behind.',
     },
+    resources: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      minItems: 1,
+      description:
+        '`deny`: what may not be read any more, as `pods`, `nodes/proxy` or `queues.scheduling.run.ai`. Default: everything.',
+    },
+    verbs: {
+      type: 'array',
+      items: { enum: ['get', 'list', 'watch'] },
+      minItems: 1,
+      description: '`deny`: which of get, list and watch; default: all.',
+    },
   },
   required: ['kind'],
+  additionalProperties: false,
+} as const
+
+const names = { type: 'array', items: { type: 'string' }, minItems: 1 } as const
+
+const token = {
+  type: 'object',
+  properties: {
+    token: { type: 'string', minLength: 1, description: 'What the client sends as `Authorization: Bearer TOKEN`.' },
+    user: {
+      type: 'string',
+      default: 'system:serviceaccount:gpucol:gpucol',
+      description: 'Whose it is: the name in refusals.',
+    },
+    rules: {
+      type: 'array',
+      description: 'What they may read, as in a ClusterRole; everything if this is missing.',
+      items: {
+        type: 'object',
+        properties: {
+          apiGroups: { ...names, description: 'Groups: `""` is the core, `*` every one.' },
+          resources: { ...names, description: 'Plural names, as `pods` or `nodes/proxy`; `*` is every one.' },
+          verbs: { ...names, description: 'Of get, list and watch; `*` is all.' },
+        },
+        required: ['apiGroups', 'resources', 'verbs'],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ['token'],
   additionalProperties: false,
 } as const
 
@@ -120,6 +163,13 @@ export const simulatorConfig = {
           default: false,
           description: 'Answer watches with `sendInitialEvents`, as API servers from 1.34 on do.',
         },
+        tokens: {
+          type: 'array',
+          items: token,
+          minItems: 1,
+          description:
+            'Who may read what. Who sends none of these tokens is answered 401, and 403 for what no rule covers. Without this everybody may read everything.',
+        },
       },
       additionalProperties: false,
     },
@@ -140,7 +190,10 @@ export function simulationOptions(config: SimulatorConfig): SimulationOptions {
     speed: config.speed,
     dcgmExporter: { generation: config.generation, collectIntervalMs: parseDuration(config.collect_interval) },
     kubeStateMetrics: config.kube_state_metrics,
-    kubernetesApi: { streamingLists: config.kubernetes_api.streaming_lists },
+    kubernetesApi: {
+      streamingLists: config.kubernetes_api.streaming_lists,
+      ...(config.kubernetes_api.tokens && { tokens: config.kubernetes_api.tokens }),
+    },
     faults: config.faults.map(faultFrom),
   }
 }
@@ -153,7 +206,7 @@ export function simulatorAddresses(config: SimulatorConfig): string[] {
 
 /** What the schema cannot say. */
 export function simulatorProblems(config: SimulatorConfig): Problem[] {
-  return [...startProblems(config.start), ...portProblems(config)]
+  return [...startProblems(config.start), ...portProblems(config), ...tokenProblems(config), ...faultProblems(config)]
 }
 
 type FaultConfig = FromSchema<typeof fault>
@@ -170,6 +223,8 @@ function faultFrom(config: FaultConfig): Fault {
     status: config.status,
     ...(config.share !== undefined && { share: config.share }),
     skewMs: config.skew_seconds * 1000,
+    ...(config.resources && { resources: config.resources }),
+    ...(config.verbs && { verbs: config.verbs }),
   }
 }
 
@@ -186,4 +241,29 @@ function portProblems(config: SimulatorConfig): Problem[] {
   const { port } = parseEndpoint(config.endpoint)
   if (port === 0 || !hasNodePorts(config) || port + config.nodes <= 65_535) return []
   return [{ path: ['nodes'], message: `${config.nodes} nodes do not all get a port after ${port}` }]
+}
+
+function tokenProblems({ kubernetes_api: { tokens = [] } }: SimulatorConfig): Problem[] {
+  return tokens.flatMap(({ token }, at) => {
+    const first = tokens.findIndex(other => other.token === token)
+    if (first === at) return []
+    const message = `token ${at + 1} is the same as token ${first + 1}: whose it is could not be told`
+    return [{ path: ['kubernetes_api', 'tokens', at, 'token'], message }]
+  })
+}
+
+/** A fault that its server cannot have would pass without a trace. */
+function faultProblems({ faults }: SimulatorConfig): Problem[] {
+  return faults.flatMap(({ kind, face, resources, verbs }, at) => {
+    const problems: Problem[] = []
+    if (KUBERNETES_API_FAULTS.has(kind) && face !== 'kubernetes_api') {
+      const message = `\`${kind}\` is a fault of the Kubernetes API: it needs \`face: kubernetes_api\`, not ${face}`
+      problems.push({ path: ['faults', at, 'face'], message })
+    }
+    for (const [key, value] of Object.entries({ resources, verbs })) {
+      if (value === undefined || kind === 'deny') continue
+      problems.push({ path: ['faults', at, key], message: `${key} are for the fault \`deny\`, not for \`${kind}\`` })
+    }
+    return problems
+  })
 }

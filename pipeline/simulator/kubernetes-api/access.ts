@@ -1,5 +1,5 @@
-/** Who may do what: rules as in a ClusterRole. */
-import { forbidden, type StatusError } from './status.ts'
+/** Who asks, and who may do what: rules as in a ClusterRole. */
+import { forbidden, unauthorized, type StatusError } from './status.ts'
 
 export type Access = {
   readonly verb: 'get' | 'list' | 'watch'
@@ -14,6 +14,22 @@ export type PolicyRule = {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
   readonly verbs: readonly string[]
+}
+
+/** A bearer token, whose it is and what they may read: everything if there are no rules. */
+export type AccessToken = {
+  readonly token: string
+  readonly user: string
+  readonly rules?: readonly PolicyRule[]
+}
+
+export type Client = Omit<AccessToken, 'token'>
+
+/** Who sends this header. Throws the Status for those who are nobody. */
+export function clientOf(authorization: string | undefined, tokens: readonly AccessToken[]): Client {
+  const client = tokens.find(({ token }) => authorization === `Bearer ${token}`)
+  if (client === undefined) throw unauthorized()
+  return client
 }
 
 /** Whether one of the rules speaks of this; `*` stands for everything. */

@@ -3,7 +3,7 @@
  * config tests serve the same: discovery, lists, watches and single objects, for reading only.
  */
 import type { Clock } from '../../component.ts'
-import { denied, isCovered, type Access, type PolicyRule } from './access.ts'
+import { clientOf, denied, isCovered, type Access, type AccessToken, type Client, type PolicyRule } from './access.ts'
 import { aggregatedDiscovery, coreVersions, groupInfo, groupList, resourceList, versionInfo } from './discovery.ts'
 import { flag, parseListOptions, type ListOptions } from './list-options.ts'
 import { badRevision, parseRevision, readPage, requiredRevision } from './list.ts'
@@ -24,15 +24,7 @@ import {
 import type { ApiResponse } from './response.ts'
 import { isBuiltInGroup, type Resource } from './resources.ts'
 import { createServedResources, type ServedResourcesOptions } from './served-resources.ts'
-import {
-  failing,
-  methodNotAllowed,
-  noSuchResource,
-  notFound,
-  StatusError,
-  tooLargeVersion,
-  unauthorized,
-} from './status.ts'
+import { failing, methodNotAllowed, noSuchResource, notFound, StatusError, tooLargeVersion } from './status.ts'
 import { createWatches, writeError } from './watch.ts'
 
 /** `url` is path and query; names of headers are lower case. */
@@ -44,7 +36,9 @@ export type ApiRequest = {
 
 export type KubernetesApiOptions = ServedResourcesOptions & {
   readonly clock: Clock
-  /** Who does not send this as bearer token is answered 401. */
+  /** Who sends none of these is answered 401. Without a list nobody needs one. */
+  readonly tokens?: readonly AccessToken[]
+  /** The one token there is, for a client that is allowed what follows. */
   readonly bearerToken?: string
   /** What the client may read; everything if this is missing. */
   readonly allow?: readonly PolicyRule[]
@@ -69,6 +63,8 @@ export type KubernetesApiFaults = {
    * as behind a firewall that forgot them. `expire` tells every new watch that its version is too old.
    */
   readonly watches?: 'drop' | 'hang' | 'expire'
+  /** What nobody may read any more. As on real servers, watches that are open go on. */
+  readonly deny?: readonly PolicyRule[]
 }
 
 export type KubernetesApi = {
@@ -94,11 +90,14 @@ type Exchange = {
   readonly response: ApiResponse
   /** The same, for watches: faults of single documents do not concern them. */
   readonly stream: ApiResponse
+  client: Client
   onGone(undo: () => void): void
 }
 
 export function createKubernetesApi(store: ObjectStore, options: KubernetesApiOptions): KubernetesApi {
-  const { clock, streamingLists = false, user = 'gpucol' } = options
+  const { clock, streamingLists = false } = options
+  const anybody: Client = { user: options.user ?? 'gpucol', ...(options.allow && { rules: options.allow }) }
+  const tokens = options.tokens ?? (options.bearerToken === undefined ? [] : [{ ...anybody, token: options.bearerToken }])
   const served = createServedResources(store, options)
   const watches = createWatches(store, clock)
   let faults: KubernetesApiFaults = {}
@@ -106,9 +105,7 @@ export function createKubernetesApi(store: ObjectStore, options: KubernetesApiOp
 
   function answer(exchange: Exchange, path: string): void {
     const { request } = exchange
-    if (options.bearerToken !== undefined && request.headers['authorization'] !== `Bearer ${options.bearerToken}`) {
-      throw unauthorized()
-    }
+    if (tokens.length > 0) exchange.client = clientOf(request.headers['authorization'], tokens)
     if (faults.errorStatus !== undefined) throw failing(faults.errorStatus)
     const target = parseRequestPath(path)
     if (target.to === 'resource') return answerResource(exchange, target)
@@ -152,7 +149,7 @@ export function createKubernetesApi(store: ObjectStore, options: KubernetesApiOp
   function answerResource(exchange: Exchange, path: ResourcePath): void {
     const { request, query } = exchange
     const isWatch = path.isWatch || (path.name === undefined && flag(query, 'watch') === true)
-    authorize({ ...path, verb: isWatch ? 'watch' : path.name === undefined ? 'list' : 'get' })
+    authorize(exchange.client, { ...path, verb: isWatch ? 'watch' : path.name === undefined ? 'list' : 'get' })
 
     const resource = served.find(path.group, path.version, path.plural)
     if (resource === undefined || !fitsScope(resource, path)) return answerNoSuchResource(exchange, path.group)
@@ -166,9 +163,11 @@ export function createKubernetesApi(store: ObjectStore, options: KubernetesApiOp
     else answerList(exchange, path, resource, accepted, listOptions)
   }
 
-  function authorize(access: Access): void {
-    const { allow, deny = [] } = options
-    if ((allow !== undefined && !isCovered(access, allow)) || isCovered(access, deny)) throw denied(user, access)
+  function authorize({ user, rules }: Client, access: Access): void {
+    const isAllowed = rules === undefined || isCovered(access, rules)
+    if (!isAllowed || isCovered(access, options.deny ?? []) || isCovered(access, faults.deny ?? [])) {
+      throw denied(user, access)
+    }
   }
 
   function answerGet(exchange: Exchange, path: ResourcePath, resource: Resource, accepted: Accepted): void {
@@ -280,6 +279,7 @@ export function createKubernetesApi(store: ObjectStore, options: KubernetesApiOp
         query: new URLSearchParams(request.url.slice(path.length)),
         response: faults.truncate === true ? truncating(guarded) : guarded,
         stream: guarded,
+        client: anybody,
         onGone: run => undo.add(run),
       }
       function begin(): void {

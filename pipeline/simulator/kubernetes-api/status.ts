@@ -96,6 +96,7 @@ export function invalidOptions(problems: readonly { field: string; reason: strin
 
 /** An API server in trouble. */
 export function failing(code: number): StatusError {
+  if (code === 401) return unauthorized()
   const reason = code === 503 ? 'ServiceUnavailable' : code === 429 ? 'TooManyRequests' : 'InternalError'
   const details = reason === 'InternalError' ? {} : { retryAfterSeconds: 1 }
   return new StatusError(code, reason, 'the server is currently unable to handle the request', { details })

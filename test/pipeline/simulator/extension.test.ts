@@ -182,6 +182,19 @@ describe('the extension simulator', () => {
     assert.deepEqual(addresses({ nodes: 17 }), ['127.0.0.1:19400'])
     const problems = (config: Record<string, unknown>): unknown => simulator.check!(complete(config))
     assert.deepEqual(problems({}), [])
+    assert.deepEqual(problems({ kubernetes_api: { tokens: [{ token: 'a' }, { token: 'a' }] } }), [
+      {
+        path: ['kubernetes_api', 'tokens', 1, 'token'],
+        message: 'token 2 is the same as token 1: whose it is could not be told',
+      },
+    ])
+    assert.deepEqual(problems({ faults: [{ kind: 'deny' }, { kind: 'slow', verbs: ['get'] }] }), [
+      {
+        path: ['faults', 0, 'face'],
+        message: '`deny` is a fault of the Kubernetes API: it needs `face: kubernetes_api`, not dcgm_exporter',
+      },
+      { path: ['faults', 1, 'verbs'], message: 'verbs are for the fault `deny`, not for `slow`' },
+    ])
     assert.deepEqual(problems({ start: 'yesterday' }), [
       { path: ['start'], message: '"yesterday" is not a moment such as 2026-01-31T08:00:00Z' },
     ])

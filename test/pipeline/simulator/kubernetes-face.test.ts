@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSimulatedCluster } from '../../../pipeline/simulator/cluster.ts'
 import { CUSTOM_KINDS } from '../../../pipeline/simulator/workload-kinds/custom-kinds.ts'
-import { startTestSimulation } from './test-simulation.ts'
+import { startTestSimulation, type TestSimulation } from './test-simulation.ts'
 
 type Resources = { resources: { name: string; kind: string; namespaced: boolean }[] }
 
@@ -42,6 +42,48 @@ describe('the Kubernetes API of the simulated cluster', () => {
     }
     const custom = [...seen].filter(kind => !/^(?:apps|batch)\/v1 /.test(kind)).toSorted()
     assert.deepEqual(custom, CUSTOM_KINDS.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`).toSorted())
+  })
+
+  describe('with tokens', () => {
+    const tokens = [
+      { token: 'secret', rules: [{ apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['list', 'watch'] }] },
+    ]
+    const faults = [
+      { kind: 'deny', face: 'kubernetes_api', resources: ['pods'], verbs: ['list'], from: '1m', for: '1m', every: '5m' },
+    ]
+    let simulation: TestSimulation
+    before(async () => {
+      simulation = await startTestSimulation({ nodes: 1, kubernetes_api: { tokens }, faults })
+    })
+    after(() => simulation.end())
+
+    async function ask(path: string, token = 'secret'): Promise<{ status: number; message: string | undefined }> {
+      const headers = token === '' ? undefined : { authorization: `Bearer ${token}` }
+      const response = await fetch(`http://${simulation.address}${path}`, { ...(headers && { headers }) })
+      const { message } = (await response.json()) as { message?: string }
+      return { status: response.status, message }
+    }
+
+    it('knows who asks, and answers what the rules of the token cover', async () => {
+      assert.equal((await ask('/api/v1/nodes')).status, 200)
+      assert.deepEqual(await ask('/api/v1/nodes', ''), { status: 401, message: 'Unauthorized' })
+      assert.deepEqual(await ask('/api/v1/nodes', 'wrong'), { status: 401, message: 'Unauthorized' })
+      assert.deepEqual(await ask('/apis/apps/v1/replicasets'), {
+        status: 403,
+        message:
+          'replicasets.apps is forbidden: User "system:serviceaccount:gpucol:gpucol" cannot list resource "replicasets" in API group "apps" at the cluster scope',
+      })
+    })
+
+    it('takes a right away for as long as a fault says', async () => {
+      const statuses: number[] = []
+      for (let minute = 0; minute < 8; minute++) {
+        statuses.push((await ask('/api/v1/pods')).status)
+        assert.equal((await ask('/api/v1/nodes')).status, 200)
+        simulation.clock.step(60_000)
+      }
+      assert.deepEqual(statuses, [200, 403, 200, 200, 200, 200, 403, 200])
+    })
   })
 
   for (const streaming of [true, false]) {

@@ -26,6 +26,40 @@ describe('the Kubernetes API', () => {
     }
   })
 
+  describe('with several tokens', () => {
+    const tokens = [
+      { token: 'all', user: 'admin' },
+      { token: 'few', user: 'reader', rules: [{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }] },
+    ]
+    for (const [token, path, status] of [
+      ['all', PODS, 200],
+      ['few', PODS, 403],
+      ['few', '/api/v1/nodes', 200],
+      ['few', '/api/v1/nodes?watch=1', 403],
+      ['few', '/apis', 200],
+      ['none', '/api/v1/nodes', 401],
+    ] as const) {
+      it(`answers ${status} to who has "${token}" and asks for ${path}`, () => {
+        const answer = smallCluster({ tokens }).get(path, { authorization: `Bearer ${token}` })
+        assert.equal(answer.status, status)
+        if (status === 403) assert.match(answer.body.message!, /User "reader" cannot/)
+      })
+    }
+
+    it('answers 401 to who has none', () => {
+      assert.equal(smallCluster({ tokens }).get(PODS).status, 401)
+    })
+  })
+
+  it('takes a right away, and gives it back', () => {
+    const { api, get } = smallCluster()
+    api.setFaults({ deny: [{ apiGroups: [''], resources: ['pods'], verbs: ['*'] }] })
+    assert.equal(get(PODS).status, 403)
+    assert.equal(get('/api/v1/nodes').status, 200)
+    api.setFaults({})
+    assert.equal(get(PODS).status, 200)
+  })
+
   describe('with rules of who may read what', () => {
     const allow = [
       { apiGroups: [''], resources: ['nodes'], verbs: ['*'] },

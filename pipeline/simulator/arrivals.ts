@@ -2,11 +2,11 @@
 import { hasQuota, type ClusterState } from './cluster-state.ts'
 import { makeWorkload } from './draft.ts'
 import type { EventQueue } from './event-queue.ts'
-import type { Sharing } from './hardware.ts'
+import type { NodePool, Sharing } from './hardware.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { ownerObject } from './objects/owner.ts'
 import type { Placement } from './placement.ts'
-import type { GpuRequest, Owner } from './pod.ts'
+import { shareOf, type GpuRequest, type Owner } from './pod.ts'
 import { createRandom, hashOf, hashText, type Random } from './random.ts'
 import { hardQuota, type Project } from './tenants.ts'
 import { CRON_JOB, WORKLOAD_KINDS } from './workload-kinds/all.ts'
@@ -23,6 +23,7 @@ const WARM_LOADS: readonly (readonly [Sharing, load: number])[] = [
 /** So many that found no room, or were of another kind, one after the other, are enough. */
 const WARM_FAILURES = 200
 const HOUR_MS = 3_600_000
+const TYPICAL_MEMORY_MIB = 80_000
 
 export type ArrivalParts = {
   readonly seed: number
@@ -46,26 +47,30 @@ export function startArrivals(parts: ArrivalParts, startMs: number): void {
   }
   let number = 0
 
-  function make(kind: WorkloadKind, createdMs: number, only?: Sharing): Workload | undefined {
+  function make(kind: WorkloadKind, createdMs: number, only?: Sharing, example?: Size): Workload | undefined {
     const workloadRandom = createRandom(hashOf(own, ++number), number)
     const projects = state.projects.filter(project => kind.tenancies.includes(project.tenancy))
     const project = workloadRandom.pick(projects)
-    const size = kind.size(workloadRandom, limits)
+    const size = example ?? kind.size(workloadRandom, limits)
     if (!isAllowed(project, size) || (only !== undefined && sharingOf(size.request) !== only)) return undefined
-    return makeWorkload({ kind, project, random: workloadRandom, number, createdMs, ...size })
+    const nodePool = homePool(state.pools, size.request)
+    return makeWorkload({ kind, project, random: workloadRandom, number, createdMs, nodePool, ...size })
   }
 
-  function warmUp(kind: WorkloadKind, only?: Sharing): boolean {
+  function warmUp(kind: WorkloadKind, only?: Sharing, example?: Size): boolean {
     // A long workload is the likelier one to be met, at any point of its life.
     const ageMs = 1000 * Math.floor((random.next() * kind.minutes[1] * 60) / 2)
-    const workload = make(kind, startMs - ageMs - 60_000, only)
+    const workload = make(kind, startMs - ageMs - 60_000, only, example)
     if (workload === undefined) return false
     workload.durationMs = Math.max(workload.durationMs, ageMs + 60_000 * (1 + random.below(60)))
     return lifecycle.resume(workload, startMs, ageMs)
   }
 
   // One of each first, so that a small cluster shows them all.
-  for (const kind of WORKLOAD_KINDS) warmUp(kind)
+  for (const kind of WORKLOAD_KINDS) {
+    warmUp(kind)
+    for (const example of kind.examples ?? []) warmUp(kind, undefined, example)
+  }
   for (const [sharing, wanted] of WARM_LOADS) {
     for (let failures = 0; failures < WARM_FAILURES && (placement.load(sharing) ?? 1) < wanted;) {
       failures = warmUp(random.weighted(WORKLOAD_KINDS), sharing) ? 0 : failures + 1
@@ -94,6 +99,11 @@ export function startArrivals(parts: ArrivalParts, startMs: number): void {
 function isAllowed(project: Project, { pods, request }: Size): boolean {
   if (!hasQuota(project)) return true
   return project.gpusRequested + pods * requestedGpus(request) <= hardQuota(project)
+}
+
+/** The pool that is made for such requests. */
+function homePool(pools: readonly NodePool[], request: GpuRequest): string {
+  return (pools.find(({ sharing }) => sharing === sharingOf(request)) ?? pools[0]!).name
 }
 
 /** Fractions are made of whole GPUs. */
@@ -131,7 +141,7 @@ function shareOfGpu(request: GpuRequest): number {
     case 'mig':
       return request.profile.slices / 7
     case 'fraction':
-      return request.fraction
+      return request.devices * shareOf(request, TYPICAL_MEMORY_MIB)
   }
 }
 
@@ -160,12 +170,16 @@ function startCronJobs({ seed, state, events, lifecycle }: ArrivalParts, startMs
     function runJob(timeMs: number): void {
       events.plan(timeMs + periodMs, runJob)
       if ([...cronJob.pods].some(pod => pod.phase === 'Pending' || pod.phase === 'Running')) return
-      const jobRandom = createRandom(hashOf(hashText(project.name, seed), Math.floor(timeMs / 60_000)), hashText(project.name))
+      const jobRandom = createRandom(
+        hashOf(hashText(project.name, seed), Math.floor(timeMs / 60_000)),
+        hashText(project.name),
+      )
       const size = CRON_JOB.size(jobRandom, limits)
       if (!isAllowed(project, size)) return
       const jobName = `${name}-${Math.floor(timeMs / 60_000)}`
       const options = { kind: CRON_JOB, project, random: jobRandom, number: at, createdMs: timeMs, name: jobName }
-      lifecycle.submit(makeWorkload({ ...options, parent: cronJob, ...size }), timeMs)
+      const nodePool = homePool(state.pools, size.request)
+      lifecycle.submit(makeWorkload({ ...options, parent: cronJob, nodePool, ...size }), timeMs)
     }
     events.plan(Math.ceil((startMs + 1) / periodMs) * periodMs, runJob)
   }

@@ -3,7 +3,7 @@ import { Changes } from './changes.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
 import { makeNamespaces, type Namespace } from './namespaces.ts'
 import { makeNode, type SimulatedNode } from './node.ts'
-import type { Sharing } from './hardware.ts'
+import type { NodePool, Sharing } from './hardware.ts'
 import { namespaceObject } from './objects/namespace.ts'
 import { nodeObject } from './objects/node.ts'
 import { ownerObject } from './objects/owner.ts'
@@ -22,6 +22,8 @@ export type ClusterSize = {
 
 export type ClusterState = {
   readonly nodes: readonly SimulatedNode[]
+  /** Of the nodes, in the order of the first of each. */
+  readonly pools: readonly NodePool[]
   readonly projects: readonly Project[]
   readonly namespaces: readonly Namespace[]
   readonly pods: Set<Pod>
@@ -31,8 +33,10 @@ export type ClusterState = {
 
 export function makeClusterState({ seed, nodes, gpusPerNode, startMs, sharing }: ClusterSize): ClusterState {
   const projects = makeProjects(nodes * gpusPerNode, seed, startMs)
+  const made = Array.from({ length: nodes }, (_, index) => makeNode(index, gpusPerNode, seed, startMs, sharing))
   const state: ClusterState = {
-    nodes: Array.from({ length: nodes }, (_, index) => makeNode(index, gpusPerNode, seed, startMs, sharing)),
+    nodes: made,
+    pools: [...new Map(made.map(({ pool }) => [pool.name, pool])).values()],
     projects,
     namespaces: makeNamespaces(projects, seed, startMs),
     pods: new Set(),

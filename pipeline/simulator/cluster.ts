@@ -12,6 +12,7 @@ import type { Sharing } from './hardware.ts'
 import { createHolding } from './holding.ts'
 import type { ObjectSource } from './kubernetes-object.ts'
 import { createLifecycle } from './lifecycle.ts'
+import { startNodeTrouble } from './node-trouble.ts'
 import type { SimulatedNode } from './node.ts'
 import { Placement } from './placement.ts'
 
@@ -48,6 +49,7 @@ export function createSimulatedCluster(options: ClusterOptions): SimulatedCluste
   const lifecycle = createLifecycle(state, events, placement, createHolding(state, placement))
   addExporterPods(state, seed)
   startArrivals({ seed, state, events, placement, lifecycle }, startMs)
+  startNodeTrouble({ seed, state, events, placement, wake: timeMs => lifecycle.wake(timeMs) }, startMs)
   // Before the start time did not go forward: no sample from then is worth keeping.
   for (const { accounting } of state.nodes) delete accounting.kept
   for (const reload of options.driverReloads ?? []) {

@@ -2,7 +2,7 @@
 import type { GpuRequest, Owner, Pod } from './pod.ts'
 import { isPod } from './pod.ts'
 import type { Random } from './random.ts'
-import type { Project } from './tenants.ts'
+import type { Project, Tenancy } from './tenants.ts'
 import { makeProfile } from './utilisation.ts'
 import type { Draft, PodTemplate, Size, Workload, WorkloadKind } from './workload.ts'
 
@@ -20,6 +20,7 @@ export type WorkloadOptions = Size & {
   /** Makes the name different from all others. */
   readonly number: number
   readonly createdMs: number
+  readonly nodePool: string
   readonly name?: string
   readonly parent?: Owner
 }
@@ -42,13 +43,15 @@ export function makeWorkload(options: WorkloadOptions): Workload {
     restPlanned: false,
   }
   let annotations: Readonly<Record<string, string>> = {}
-  const podQueueLabels = podQueueLabelsOf(project)
+  const user = random.pick(project.users)
+  const podQueueLabels = podQueueLabelsOf(project, user)
   const draft: Draft = {
     name,
     project,
-    user: random.pick(project.users),
+    user,
     random,
     createdMs,
+    nodePool: options.nodePool,
     pods: options.pods,
     request: options.request,
     queueLabels: queueLabelsOf(project),
@@ -73,9 +76,11 @@ export function makeWorkload(options: WorkloadOptions): Workload {
     },
     pod(template) {
       const labels = { ...podQueueLabels, ...template.labels }
+      const [top] = workload.owners
+      const own = { ...requestAnnotations(template.request), ...groupAnnotations(project, top) }
       return addPod(
         workload,
-        { ...template, labels, annotations: { ...annotations, ...template.annotations } },
+        { ...template, labels, annotations: { ...own, ...annotations, ...template.annotations } },
         createdMs,
       )
     },
@@ -97,7 +102,7 @@ export function addPod(workload: Workload, template: PodTemplate, createdMs: num
     annotations: template.annotations ?? {},
     container: template.container ?? 'main',
     image: template.image,
-    schedulerName: project.tenancy === 'runai' ? 'runai-scheduler' : 'default-scheduler',
+    schedulerName: SCHEDULERS[project.tenancy],
     restartPolicy: template.restartPolicy ?? 'Never',
     request: template.request,
     cpuMillis: 1000 * gpusWorth(template.request) * (1 + random.below(8)),
@@ -130,15 +135,39 @@ function secondsBetween(random: Random, [shortest, longest]: readonly [number, n
   return Math.round(60 * shortest * (longest / shortest) ** random.next())
 }
 
-function queueLabelsOf(project: Project): Record<string, string> {
-  return project.tenancy === 'kueue' ? { 'kueue.x-k8s.io/queue-name': `${project.name}-queue` } : {}
+const SCHEDULERS: Readonly<Record<Tenancy, string>> = {
+  runai: 'runai-scheduler',
+  kai: 'kai-scheduler',
+  kueue: 'default-scheduler',
+  plain: 'default-scheduler',
 }
 
-function podQueueLabelsOf(project: Project): Record<string, string> {
+function queueLabelsOf({ tenancy, name }: Project): Record<string, string> {
+  if (tenancy === 'kai') return { 'kai.scheduler/queue': name }
+  return tenancy === 'kueue' ? { 'kueue.x-k8s.io/queue-name': `${name}-queue` } : {}
+}
+
+function podQueueLabelsOf(project: Project, user: string): Record<string, string> {
+  if (project.tenancy === 'kai') return { ...queueLabelsOf(project), user: user.slice(0, user.indexOf('@')) }
   if (project.tenancy !== 'kueue') return {}
   return {
     'kueue.x-k8s.io/local-queue-name': `${project.name}-queue`,
     'kueue.x-k8s.io/cluster-queue-name': project.department,
     'kueue.x-k8s.io/podset': 'main',
   }
+}
+
+/** A part of a GPU is no resource of Kubernetes: it is asked for in annotations. */
+function requestAnnotations(request: GpuRequest): Record<string, string> {
+  if (request.kind !== 'fraction') return {}
+  const { part, devices } = request
+  return {
+    ...('fraction' in part ? { 'gpu-fraction': String(part.fraction) } : { 'gpu-memory': String(part.memoryMiB) }),
+    ...(devices > 1 && { 'gpu-fraction-num-devices': String(devices) }),
+  }
+}
+
+/** KAI groups pods by the object at the top; Run:ai's kinds name their groups themselves. */
+function groupAnnotations({ tenancy }: Project, top: Owner | undefined): Record<string, string> {
+  return tenancy === 'kai' && top !== undefined ? { 'pod-group-name': `pg-${top.name}-${top.uid}` } : {}
 }

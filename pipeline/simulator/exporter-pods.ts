@@ -1,8 +1,8 @@
 /** The DaemonSet of dcgm-exporter: one pod per node, whose address is what a discovery would find. */
 import { admitPod } from './accounting.ts'
 import type { ClusterState } from './cluster-state.ts'
-import { podIpOf } from './holding.ts'
 import { EXPORTER_NAMESPACE } from './namespaces.ts'
+import { podIpOf } from './pod-address.ts'
 import { ownerObject } from './objects/owner.ts'
 import { podObject } from './objects/pod.ts'
 import type { Owner, Pod } from './pod.ts'

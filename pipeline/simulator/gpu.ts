@@ -40,6 +40,8 @@ export type Device = {
   readonly boardShare: number
   readonly memoryMiB: number
   readonly claims: Claim[]
+  /** The finished pod that an older kubelet still tells of, while nobody has the device. */
+  lingering?: Pod
 }
 
 export type Claim = {

@@ -6,9 +6,10 @@
 import type { ClusterState } from './cluster-state.ts'
 import { addPod } from './draft.ts'
 import type { EventQueue } from './event-queue.ts'
-import { podIpOf, type Holding } from './holding.ts'
+import type { Holding } from './holding.ts'
 import { createListing } from './listing.ts'
 import type { Place, Placement } from './placement.ts'
+import { podIpOf } from './pod-address.ts'
 import { isFinished, type Pod, type PodPhase } from './pod.ts'
 import { createWaitingList, type Gang } from './waiting-list.ts'
 import type { Workload } from './workload.ts'
@@ -19,6 +20,8 @@ export type Lifecycle = {
   resume(workload: Workload, timeMs: number, ageMs: number): boolean
   /** How many workloads wait for the same sort of GPUs. */
   waitingFor(workload: Workload): number
+  /** There may be room again. */
+  wake(timeMs: number): void
 }
 
 export function createLifecycle(
@@ -45,10 +48,12 @@ export function createLifecycle(
     const places = placement.take(pods.map(pod => pod.request))
     if (places === undefined) return false
     const { random } = workload
-    const pullMs = 1000 * (3 + random.below(30))
+    // Now and then an image is not there at once.
+    const isDelayed = random.chance(0.06)
+    const pullMs = isDelayed ? 60_000 * (2 + random.below(12)) : 1000 * (3 + random.below(30))
     for (const [at, pod] of pods.entries()) {
       hold(workload, pod, places[at]!, timeMs)
-      pod.waitingReason = 'ContainerCreating'
+      pod.waitingReason = isDelayed ? 'ImagePullBackOff' : 'ContainerCreating'
       listing.changed(pod)
       events.plan(timeMs + pullMs + 1000 * random.below(4), then => startPod(workload, pod, then))
     }
@@ -133,7 +138,7 @@ export function createLifecycle(
   }
 
   function end(workload: Workload, pod: Pod, phase: PodPhase, timeMs: number): void {
-    holding.release(pod, timeMs)
+    holding.release(pod, timeMs, 'finished')
     const why = phase === 'Failed' ? { reason: 'Error', exitCode: 1 } : { reason: 'Completed', exitCode: 0 }
     pod.termination = { ...why, startedMs: pod.runningMs ?? timeMs, finishedMs: timeMs }
     pod.phase = phase
@@ -152,7 +157,7 @@ export function createLifecycle(
   /** The controller deletes the pods and makes them anew: same names, other pods. */
   function recreate(workload: Workload, timeMs: number): void {
     const old = [...workload.pods]
-    for (const pod of old) listing.removePod(workload, pod)
+    for (const pod of old) takeOff(workload, pod)
     again(workload, old, timeMs)
   }
 
@@ -166,10 +171,15 @@ export function createLifecycle(
   }
 
   function remove(workload: Workload, timeMs: number): void {
-    for (const pod of [...workload.pods, ...(failedBefore.get(workload) ?? [])]) listing.removePod(workload, pod)
+    for (const pod of [...workload.pods, ...(failedBefore.get(workload) ?? [])]) takeOff(workload, pod)
     listing.removeOwners(workload)
     failedBefore.delete(workload)
     waiting.wake(timeMs)
+  }
+
+  function takeOff(workload: Workload, pod: Pod): void {
+    holding.forget(pod)
+    listing.removePod(workload, pod)
   }
 
   /** Somebody deletes the workload; its pods get some time to end. */
@@ -183,8 +193,8 @@ export function createLifecycle(
     pod.deletionMs = timeMs
     listing.changed(pod)
     events.plan(timeMs + 1000 * (2 + workload.random.below(28)), then => {
-      holding.release(pod, then)
-      listing.removePod(workload, pod)
+      holding.release(pod, then, 'deleted')
+      takeOff(workload, pod)
       workload.pods.delete(pod)
       workload.templates.delete(pod)
       waiting.wake(then)
@@ -206,5 +216,5 @@ export function createLifecycle(
     return true
   }
 
-  return { submit, resume, waitingFor: waiting.sizeFor }
+  return { submit, resume, waitingFor: waiting.sizeFor, wake: waiting.wake }
 }

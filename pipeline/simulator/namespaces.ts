@@ -11,10 +11,10 @@ export type Namespace = {
   version: number
 }
 
-export const RESERVATION_NAMESPACE = 'runai-reservation'
+export const RESERVATION_NAMESPACES = { runai: 'runai-reservation', kai: 'kai-resource-reservation' } as const
 export const EXPORTER_NAMESPACE = 'gpu-operator'
 
-const SYSTEM_NAMESPACES = ['default', 'kube-system', EXPORTER_NAMESPACE, RESERVATION_NAMESPACE]
+const SYSTEM_NAMESPACES = ['default', 'kube-system', EXPORTER_NAMESPACE, ...Object.values(RESERVATION_NAMESPACES)]
 
 export function makeNamespaces(projects: readonly Project[], seed: number, startMs: number): Namespace[] {
   const own = hashText('namespaces', seed)
@@ -40,6 +40,7 @@ function labelsOf(project: Project): Record<string, string> {
       return { 'runai/queue': project.name }
     case 'kueue':
       return { team: project.name, department: project.department, 'kueue-managed': 'true' }
+    case 'kai':
     case 'plain':
       return { team: project.name, department: project.department }
   }

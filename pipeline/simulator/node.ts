@@ -13,9 +13,11 @@ export type SimulatedNode = {
   readonly address: string
   readonly driverVersion: string
   readonly createdMs: number
+  readonly kubeletVersion: string
   readonly gpus: readonly Gpu[]
   /** CPU time and memory of what runs on it. */
   readonly accounting: Accounting
+  readonly trouble: NodeTrouble
   /** The pod of dcgm-exporter on this node. */
   exporterPod?: Pod
   /** Grows whenever a device changes hands: what is derived from the claims is out of date. */
@@ -23,7 +25,24 @@ export type SimulatedNode = {
   version: number
 }
 
+/** What the control plane holds against a node. What runs on it goes on. */
+export type NodeTrouble = {
+  /** Since when nobody may come, because somebody said so. */
+  cordonedMs?: number
+  /** Since when its kubelet has not been heard of. */
+  unreachableMs?: number
+  /** When it was last heard of again. */
+  reachableMs?: number
+}
+
 const DAY_MS = 86_400_000
+/** A few nodes are one version behind. */
+const KUBELET_VERSIONS = ['v1.34.1', 'v1.33.5', 'v1.34.1', 'v1.34.1']
+
+/** Since 1.34 a kubelet tells of running pods only when it is asked who has which device. */
+export function listsFinishedPods({ kubeletVersion }: SimulatedNode): boolean {
+  return kubeletVersion.startsWith('v1.33.')
+}
 
 export function nodeName(index: number): string {
   return `node-${index}`
@@ -60,7 +79,9 @@ export function makeNode(
     address: addressOf(index),
     driverVersion: ['535.183.06', '550.127.08', '570.133.20', '580.95.05'][nodeSeed % 4]!,
     createdMs,
+    kubeletVersion: KUBELET_VERSIONS[index % KUBELET_VERSIONS.length]!,
     gpus,
+    trouble: {},
     accounting: startAccounting(pool.cpus, createdMs, startMs),
     claimsVersion: 0,
     version: 0,

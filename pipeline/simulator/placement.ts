@@ -7,13 +7,13 @@
 import type { Device } from './gpu.ts'
 import type { Sharing } from './hardware.ts'
 import type { SimulatedNode } from './node.ts'
-import type { GpuRequest, Pod } from './pod.ts'
+import { shareOf, type FractionRequest, type GpuRequest, type Pod, type Sharer } from './pod.ts'
 
-/** Devices that a pod gets. With a group it is a fraction, and the group has a device of its own. */
+/** Devices that a pod gets. Fractions have a group for each of them, in the same order. */
 export type Place = {
   readonly node: SimulatedNode
   readonly devices: readonly PlacedDevice[]
-  readonly group?: FractionGroup
+  readonly groups: readonly FractionGroup[]
 }
 export type PlacedDevice = { readonly device: Device; readonly share: number; readonly replica?: number }
 
@@ -21,6 +21,7 @@ export type PlacedDevice = { readonly device: Device; readonly share: number; re
 export type FractionGroup = {
   readonly node: SimulatedNode
   readonly device: Device
+  readonly sharedBy: Sharer
   /** In hundredths, so that fractions add up exactly. */
   freeHundredths: number
   members: number
@@ -40,6 +41,8 @@ export class Placement {
   readonly #freeReplicas = new Map<Device, number[]>()
   readonly #nodesWithReplicas = new Set<SimulatedNode>()
   readonly #nodesByName: ReadonlyMap<string, SimulatedNode>
+  /** Who is on one of these stays; nobody comes. */
+  readonly #closed = new Set<SimulatedNode>()
   /** Pods without a GPU go round. */
   #nextNode = 0
   readonly #loads = { whole: newLoad(), mig: newLoad(), time_slicing: newLoad() }
@@ -59,6 +62,14 @@ export class Placement {
       this.#freeWhole.set(node, whole)
       this.#nodesWithFree(whole.length).add(node)
     }
+  }
+
+  close(node: SimulatedNode): void {
+    this.#closed.add(node)
+  }
+
+  open(node: SimulatedNode): void {
+    this.#closed.delete(node)
   }
 
   /** How much of what is shared in this way is taken, from 0 to 1; undefined if there is nothing of the kind. */
@@ -81,29 +92,23 @@ export class Placement {
     return places
   }
 
-  /** Gives back what was taken. Says so if that was the last of a fraction group. */
-  give(request: GpuRequest, place: Place): FractionGroup | undefined {
-    const { node, devices, group } = place
-    if (group !== undefined) {
-      group.freeHundredths += hundredths(request)
-      if (--group.members > 0) return undefined
-      this.#groups.delete(group)
-      this.#changeFree(node, free => free.push(group.device))
-      return group
-    }
+  /** Gives back what was taken. Tells the fraction groups of which that was the last. */
+  give(request: GpuRequest, place: Place): FractionGroup[] {
+    const { node, devices, groups } = place
+    if (request.kind === 'fraction') return groups.filter(group => this.#leave(group, request))
     for (const { device, replica } of devices) {
       if (device.mig !== undefined || replica !== undefined) this.#loads[sharingOf(device)].taken--
       if (device.mig !== undefined) this.#instancesOf(device.mig.profile.name).add(device)
       else if (replica !== undefined) this.#giveReplica(node, device, replica)
       else this.#changeFree(node, free => free.push(device))
     }
-    return undefined
+    return []
   }
 
   #takeOne(request: GpuRequest): Place | undefined {
     switch (request.kind) {
       case 'none':
-        return { node: this.#nodes[this.#nextNode++ % this.#nodes.length]!, devices: [] }
+        return this.#takeNode()
       case 'whole':
         return this.#takeWhole(request.count)
       case 'time_slicing':
@@ -111,24 +116,41 @@ export class Placement {
       case 'mig':
         return this.#takeInstance(request.profile.name)
       case 'fraction':
-        return this.#takeFraction(hundredths(request))
+        return this.#takeFractions(request)
     }
   }
 
-  #takeWhole(count: number): Place | undefined {
-    for (let free = count; free < this.#nodesByFree.length; free++) {
-      const [node] = this.#nodesWithFree(free)
-      if (node === undefined) continue
-      const taken: Device[] = []
-      this.#changeFree(node, devices => taken.push(...devices.splice(0, count)))
-      return { node, devices: taken.map(device => ({ device, share: 1 })) }
+  #takeNode(): Place | undefined {
+    for (let tried = 0; tried < this.#nodes.length; tried++) {
+      const node = this.#nodes[this.#nextNode++ % this.#nodes.length]!
+      if (!this.#closed.has(node)) return { node, devices: [], groups: [] }
     }
     return undefined
+  }
+
+  #takeWhole(count: number): Place | undefined {
+    const node = this.#tightestNode(count)
+    if (node === undefined) return undefined
+    return { node, devices: this.#takeFrom(node, count).map(device => ({ device, share: 1 })), groups: [] }
+  }
+
+  #tightestNode(count: number): SimulatedNode | undefined {
+    for (let free = count; free < this.#nodesByFree.length; free++) {
+      for (const node of this.#nodesWithFree(free)) if (!this.#closed.has(node)) return node
+    }
+    return undefined
+  }
+
+  #takeFrom(node: SimulatedNode, count: number): Device[] {
+    let taken: Device[] = []
+    this.#changeFree(node, free => (taken = free.splice(0, count)))
+    return taken
   }
 
   #takeReplicas(count: number): Place | undefined {
     // Several replicas of one GPU would be no more compute; the device plugin spreads them over GPUs of one node.
     for (const node of this.#nodesWithReplicas) {
+      if (this.#closed.has(node)) continue
       const free = node.gpus.map(gpu => gpu.devices[0]!).filter(device => this.#freeReplicas.get(device)!.length > 0)
       if (free.length < count) continue
       const devices = free.slice(0, count).map(device => ({
@@ -139,36 +161,68 @@ export class Placement {
       if (node.gpus.every(gpu => this.#freeReplicas.get(gpu.devices[0]!)!.length === 0))
         this.#nodesWithReplicas.delete(node)
       this.#loads.time_slicing.taken += count
-      return { node, devices }
+      return { node, devices, groups: [] }
     }
     return undefined
   }
 
   #takeInstance(profile: string): Place | undefined {
     const instances = this.#instancesOf(profile)
-    const [device] = instances
-    if (device === undefined) return undefined
-    instances.delete(device)
-    this.#loads.mig.taken++
-    return { node: this.#nodesByName.get(device.gpu.nodeName)!, devices: [{ device, share: 1 }] }
+    for (const device of instances) {
+      const node = this.#nodesByName.get(device.gpu.nodeName)!
+      if (this.#closed.has(node)) continue
+      instances.delete(device)
+      this.#loads.mig.taken++
+      return { node, devices: [{ device, share: 1 }], groups: [] }
+    }
+    return undefined
   }
 
-  #takeFraction(wanted: number): Place | undefined {
-    let group: FractionGroup | undefined
-    for (const candidate of this.#groups) {
-      if (candidate.freeHundredths < wanted) continue
-      group = candidate
-      break
-    }
-    if (group === undefined) {
-      const place = this.#takeWhole(1)
-      if (place === undefined) return undefined
-      group = { node: place.node, device: place.devices[0]!.device, freeHundredths: 100, members: 0 }
+  /** Parts of as many GPUs of one node as are wanted: first of those that are shared already, then of free ones. */
+  #takeFractions(request: FractionRequest): Place | undefined {
+    const found = this.#nodeWithRoom(request)
+    if (found === undefined) return undefined
+    const { node, shared } = found
+    const fresh = this.#takeFrom(node, request.devices - shared.length).map((device): FractionGroup => ({
+      node,
+      device,
+      sharedBy: request.sharedBy,
+      freeHundredths: 100,
+      members: 0,
+    }))
+    const groups = [...shared, ...fresh]
+    for (const group of groups) {
+      group.freeHundredths -= hundredths(request, group)
+      group.members++
       this.#groups.add(group)
     }
-    group.freeHundredths -= wanted
-    group.members++
-    return { node: group.node, devices: [{ device: group.device, share: wanted / 100 }], group }
+    const devices = groups.map(({ device }) => ({ device, share: shareOf(request, device.memoryMiB) }))
+    return { node, devices, groups }
+  }
+
+  #nodeWithRoom(request: FractionRequest): { node: SimulatedNode; shared: FractionGroup[] } | undefined {
+    const byNode = new Map<SimulatedNode, FractionGroup[]>()
+    for (const group of this.#groups) {
+      const { node } = group
+      if (group.sharedBy !== request.sharedBy || this.#closed.has(node)) continue
+      if (group.freeHundredths < hundredths(request, group)) continue
+      const shared = byNode.get(node) ?? []
+      shared.push(group)
+      byNode.set(node, shared)
+      if (shared.length + this.#freeWhole.get(node)!.length >= request.devices)
+        return { node, shared: shared.slice(0, request.devices) }
+    }
+    const node = this.#tightestNode(request.devices)
+    return node && { node, shared: [] }
+  }
+
+  /** Whether that was the last one of the group, so that the GPU is free again. */
+  #leave(group: FractionGroup, request: FractionRequest): boolean {
+    group.freeHundredths += hundredths(request, group)
+    if (--group.members > 0) return false
+    this.#groups.delete(group)
+    this.#changeFree(group.node, free => free.push(group.device))
+    return true
   }
 
   #giveReplica(node: SimulatedNode, device: Device, replica: number): void {
@@ -206,8 +260,9 @@ function sharingOf({ mig, gpu }: Device): Sharing {
   return mig !== undefined ? 'mig' : gpu.replicas > 1 ? 'time_slicing' : 'whole'
 }
 
-function hundredths(request: GpuRequest): number {
-  return request.kind === 'fraction' ? Math.round(request.fraction * 100) : 0
+/** Rounded up, so that what is asked for as memory fits. */
+function hundredths(request: FractionRequest, { device }: FractionGroup): number {
+  return Math.ceil(shareOf(request, device.memoryMiB) * 100 - 1e-9)
 }
 
 function range(count: number): number[] {

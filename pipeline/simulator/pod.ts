@@ -11,7 +11,19 @@ export type GpuRequest =
   | { readonly kind: 'whole'; readonly count: number }
   | { readonly kind: 'time_slicing'; readonly count: number }
   | { readonly kind: 'mig'; readonly profile: MigProfile }
-  | { readonly kind: 'fraction'; readonly fraction: number }
+  | FractionRequest
+
+/** Parts of GPUs that a scheduler makes. */
+export type FractionRequest = {
+  readonly kind: 'fraction'
+  /** Whose scheduler: no GPU is shared between two of them. */
+  readonly sharedBy: Sharer
+  /** Of how many GPUs the pod wants a part each. */
+  readonly devices: number
+  /** How large each part is: of the whole, or so much memory. */
+  readonly part: { readonly fraction: number } | { readonly memoryMiB: number }
+}
+export type Sharer = 'runai' | 'kai'
 
 /** An object that owns others: everything between a pod and its workload. */
 export type Owner = {
@@ -70,6 +82,11 @@ export type Pod = {
   termination?: Termination
   deletionMs?: number
   version: number
+}
+
+/** The part of one GPU with so much memory that a pod wants. */
+export function shareOf({ part }: FractionRequest, gpuMemoryMiB: number): number {
+  return 'fraction' in part ? part.fraction : part.memoryMiB / gpuMemoryMiB
 }
 
 /** By what its container requests: its cgroup is below that of its class. No pod here has limits that would guarantee it anything. */

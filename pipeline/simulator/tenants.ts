@@ -1,8 +1,8 @@
 /** Who uses the cluster: departments, their projects, the people, and what each project may have. */
 import { createRandom, hashText, uuidOf } from './random.ts'
 
-/** Who hands out the GPUs of a project: Run:ai, Kueue, or Kubernetes alone with a ResourceQuota. */
-export type Tenancy = 'runai' | 'kueue' | 'plain'
+/** Who hands out the GPUs of a project: Run:ai, KAI, Kueue, or Kubernetes alone with a ResourceQuota. */
+export type Tenancy = 'runai' | 'kai' | 'kueue' | 'plain'
 
 export type Project = {
   readonly name: string
@@ -52,7 +52,7 @@ const PEOPLE = [
   'mila',
   'noor',
 ]
-const TENANCIES: readonly Tenancy[] = ['runai', 'plain', 'kueue', 'runai']
+const TENANCIES: readonly Tenancy[] = ['runai', 'plain', 'kueue', 'runai', 'kai', 'plain', 'kueue', 'runai']
 const DAY_MS = 86_400_000
 
 /** Larger clusters have more projects, but not as many more as they have GPUs. */

@@ -22,6 +22,8 @@ export type WorkloadKind = {
   /** What happens to pods that failed: the controller makes others beside them, or makes them anew under the same name. */
   readonly retry?: 'replace' | 'recreate'
   readonly size: (random: Random, limits: SizeLimits) => Size
+  /** Sizes that a cluster is to show from the beginning, beside one at random. */
+  readonly examples?: readonly Size[]
   readonly build: (draft: Draft) => void
 }
 
@@ -66,6 +68,8 @@ export type Draft = Size & {
   /** What submits it, where that is not a person. */
   readonly parent?: Owner
   readonly createdMs: number
+  /** Where it is to run, as long as nothing else is known. */
+  readonly nodePool: string
   /** Labels that say in which queue it stands, for the object at the top; pods get theirs by themselves. */
   readonly queueLabels: Readonly<Record<string, string>>
   /** Makes an object; the first one is the top of the chain. */

@@ -2,6 +2,7 @@
 import type { Claim, Device } from '../gpu.ts'
 import { hashOf } from '../random.ts'
 import type { SimulatedNode } from '../node.ts'
+import type { Pod } from '../pod.ts'
 import type { Generation } from './generations.ts'
 
 /** One line in each family that the device has. */
@@ -38,15 +39,15 @@ function deviceRows(node: SimulatedNode, device: Device, generation: Generation,
   const labels = deviceLabels(node, device, generation, true)
   const seen = device.claims.filter(claim => claim.seenByKubelet)
   if (device.gpu.replicas === 1 || seen.length === 0) {
-    return [makeRow(device, labels, podLabels(seen[0], generation))]
+    return [makeRow(device, labels, podLabels(seen[0]?.pod ?? device.lingering, generation))]
   }
   if (!generation.virtualGpus) {
     const named = seen[hashOf(device.gpu.seed, sampleNumber >>> 3) % seen.length]
-    return [makeRow(device, labels, podLabels(named, generation))]
+    return [makeRow(device, labels, podLabels(named?.pod, generation))]
   }
   const shared = seen.map(claim => {
     const uidAndReplica = `,pod_uid="${claim.pod.uid}",vgpu="${claim.replica}"`
-    return { ...makeRow(device, labels, podLabels(claim, generation) + uidAndReplica), claim }
+    return { ...makeRow(device, labels, podLabels(claim.pod, generation) + uidAndReplica), claim }
   })
   return [{ ...makeRow(device, labels, ''), onlyByProcess: true }, ...shared]
 }
@@ -76,13 +77,13 @@ export function hostOf(node: SimulatedNode, generation: Generation): string {
   return generation.hostIs === 'pod' && node.exporterPod !== undefined ? node.exporterPod.name : node.name
 }
 
-function podLabels(claim: Claim | undefined, generation: Generation): string {
-  if (claim === undefined && generation.idlePodLabels === 'absent') return ''
+function podLabels(pod: Pod | undefined, generation: Generation): string {
+  if (pod === undefined && generation.idlePodLabels === 'absent') return ''
   const [podName, namespaceName, containerName] = generation.podLabels
-  const pod = `${podName}="${claim?.pod.name ?? ''}"`
-  const namespace = `${namespaceName}="${claim?.pod.namespace ?? ''}"`
-  const container = `${containerName}="${claim?.pod.container ?? ''}"`
+  const name = `${podName}="${pod?.name ?? ''}"`
+  const namespace = `${namespaceName}="${pod?.namespace ?? ''}"`
+  const container = `${containerName}="${pod?.container ?? ''}"`
   return generation.podLabelOrder === 'sorted'
-    ? `,${container},${namespace},${pod}`
-    : `,${pod},${namespace},${container}`
+    ? `,${container},${namespace},${name}`
+    : `,${name},${namespace},${container}`
 }

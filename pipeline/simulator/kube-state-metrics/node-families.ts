@@ -1,7 +1,7 @@
 /** The families of nodes, namespaces and quotas. */
 import type { Namespace } from '../namespaces.ts'
 import type { SimulatedNode } from '../node.ts'
-import { KUBELET_VERSION, nodeLabels, nodeResources, podCidr } from '../objects/node.ts'
+import { conditionsOf, nodeLabels, nodeResources, nodeTaints, podCidr } from '../objects/node.ts'
 import { QUOTA_NAME, quotaAmounts } from '../objects/quota.ts'
 import type { Project } from '../tenants.ts'
 import { line, oneOf, seconds, single, type Family } from './family.ts'
@@ -24,13 +24,20 @@ export function nodeFamilies(labels: AllowList): Family<SimulatedNode>[] {
       () => (allowed === undefined ? undefined : 1),
       node => renderLabels('label', nodeLabels(node), allowed!),
     ),
-    single(
-      'kube_node_spec_taint',
-      '[STABLE] The taint of a cluster node.',
-      () => 1,
-      () => ',key="nvidia.com/gpu",value="present",effect="NoSchedule"',
+    {
+      name: 'kube_node_spec_taint',
+      help: '[STABLE] The taint of a cluster node.',
+      type: 'gauge',
+      lines: (name, identity, node) =>
+        nodeTaints(node)
+          .map(({ key, value = '', effect }) =>
+            line(name, identity, `,key="${key}",value="${value}",effect="${effect}"`, 1),
+          )
+          .join(''),
+    },
+    single('kube_node_spec_unschedulable', '[STABLE] Whether a node can schedule new pods.', ({ trouble }) =>
+      trouble.cordonedMs === undefined ? 0 : 1,
     ),
-    single('kube_node_spec_unschedulable', '[STABLE] Whether a node can schedule new pods.', () => 0),
     amounts(
       'kube_node_status_allocatable',
       '[STABLE] The allocatable for different resources of a node that are available for scheduling.',
@@ -41,11 +48,10 @@ export function nodeFamilies(labels: AllowList): Family<SimulatedNode>[] {
       name: 'kube_node_status_condition',
       help: '[STABLE] The condition of a cluster node.',
       type: 'gauge',
-      lines(name, identity) {
+      lines(name, identity, node) {
         let text = ''
-        for (const condition of ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready']) {
-          const holds = String(condition === 'Ready')
-          text += oneOf(name, `${identity},condition="${condition}"`, 'status', STATUSES, holds)
+        for (const { type, status } of conditionsOf(node)) {
+          text += oneOf(name, `${identity},condition="${type}"`, 'status', STATUSES, status.toLowerCase())
         }
         return text
       },
@@ -56,7 +62,7 @@ export function nodeFamilies(labels: AllowList): Family<SimulatedNode>[] {
 export function nodeInfo(node: SimulatedNode): string {
   return (
     ',kernel_version="6.8.0-64-generic",os_image="Ubuntu 24.04.2 LTS",container_runtime_version="containerd://2.1.4"' +
-    `,kubelet_version="${KUBELET_VERSION}",kubeproxy_version="deprecated",provider_id="simulator://${node.name}"` +
+    `,kubelet_version="${node.kubeletVersion}",kubeproxy_version="deprecated",provider_id="simulator://${node.name}"` +
     `,pod_cidr="${podCidr(node)}",system_uuid="${node.uid}",internal_ip="${node.address}"`
   )
 }

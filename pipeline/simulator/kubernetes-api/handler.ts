@@ -97,7 +97,8 @@ type Exchange = {
 export function createKubernetesApi(store: ObjectStore, options: KubernetesApiOptions): KubernetesApi {
   const { clock, streamingLists = false } = options
   const anybody: Client = { user: options.user ?? 'gpucol', ...(options.allow && { rules: options.allow }) }
-  const tokens = options.tokens ?? (options.bearerToken === undefined ? [] : [{ ...anybody, token: options.bearerToken }])
+  const tokens =
+    options.tokens ?? (options.bearerToken === undefined ? [] : [{ ...anybody, token: options.bearerToken }])
   const served = createServedResources(store, options)
   const watches = createWatches(store, clock)
   let faults: KubernetesApiFaults = {}

@@ -4,8 +4,6 @@ import type { KubernetesObject } from '../kubernetes-object.ts'
 import type { SimulatedNode } from '../node.ts'
 import { timestamp } from './timestamp.ts'
 
-export const KUBELET_VERSION = 'v1.34.1'
-
 export function nodeObject(node: SimulatedNode): KubernetesObject {
   const resources = nodeResources(node)
   return {
@@ -22,7 +20,8 @@ export function nodeObject(node: SimulatedNode): KubernetesObject {
     spec: {
       podCIDR: podCidr(node),
       providerID: `simulator://${node.name}`,
-      taints: [{ key: 'nvidia.com/gpu', value: 'present', effect: 'NoSchedule' }],
+      taints: nodeTaints(node),
+      ...(node.trouble.cordonedMs !== undefined && { unschedulable: true }),
     },
     status: {
       addresses: [
@@ -37,7 +36,7 @@ export function nodeObject(node: SimulatedNode): KubernetesObject {
         architecture: 'amd64',
         containerRuntimeVersion: 'containerd://2.1.4',
         kernelVersion: '6.8.0-64-generic',
-        kubeletVersion: KUBELET_VERSION,
+        kubeletVersion: node.kubeletVersion,
         operatingSystem: 'linux',
         osImage: 'Ubuntu 24.04.2 LTS',
         systemUUID: node.uid,
@@ -124,19 +123,44 @@ export function nodeLabels(node: SimulatedNode): Record<string, string> {
   }
 }
 
+export type Taint = {
+  readonly key: string
+  readonly value?: string
+  readonly effect: string
+  readonly timeAdded?: string
+}
+
+export function nodeTaints({ trouble: { cordonedMs, unreachableMs } }: SimulatedNode): Taint[] {
+  const taints: Taint[] = [{ key: 'nvidia.com/gpu', value: 'present', effect: 'NoSchedule' }]
+  const add = (key: string, effect: string, timeMs: number): unknown =>
+    taints.push({ key: `node.kubernetes.io/${key}`, effect, timeAdded: timestamp(timeMs) })
+  if (cordonedMs !== undefined) add('unschedulable', 'NoSchedule', cordonedMs)
+  if (unreachableMs !== undefined) {
+    add('unreachable', 'NoSchedule', unreachableMs)
+    add('unreachable', 'NoExecute', unreachableMs)
+  }
+  return taints
+}
+
+const HEALTHY = [
+  { type: 'MemoryPressure', status: 'False', reason: 'KubeletHasSufficientMemory' },
+  { type: 'DiskPressure', status: 'False', reason: 'KubeletHasNoDiskPressure' },
+  { type: 'PIDPressure', status: 'False', reason: 'KubeletHasSufficientPID' },
+  { type: 'Ready', status: 'True', reason: 'KubeletReady' },
+] as const
+const UNHEARD = HEALTHY.map(({ type }) => ({ type, status: 'Unknown', reason: 'NodeStatusUnknown' }) as const)
+
+/** Of a node that is not heard of, nothing is known. */
+export function conditionsOf({ trouble }: SimulatedNode): typeof HEALTHY | typeof UNHEARD {
+  return trouble.unreachableMs === undefined ? HEALTHY : UNHEARD
+}
+
 function nodeConditions(node: SimulatedNode): Record<string, unknown>[] {
-  const since = timestamp(node.createdMs)
-  const condition = (type: string, status: string, reason: string): Record<string, unknown> => ({
-    type,
-    status,
-    reason,
-    lastHeartbeatTime: since,
-    lastTransitionTime: since,
-  })
-  return [
-    condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory'),
-    condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure'),
-    condition('PIDPressure', 'False', 'KubeletHasSufficientPID'),
-    condition('Ready', 'True', 'KubeletReady'),
-  ]
+  const { unreachableMs, reachableMs = node.createdMs } = node.trouble
+  const lastTransitionTime = timestamp(unreachableMs ?? reachableMs)
+  return conditionsOf(node).map(condition => ({
+    ...condition,
+    lastHeartbeatTime: timestamp(reachableMs),
+    lastTransitionTime,
+  }))
 }

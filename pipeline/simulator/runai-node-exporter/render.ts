@@ -1,7 +1,7 @@
 /**
  * The text of Run:ai's node exporter: what each pod does on a GPU that Run:ai shares between pods, which dcgm-exporter cannot tell.
  *
- * Only fractions are in it. Pods that have a GPU for themselves are where dcgm-exporter shows them, and MIG and time-slicing are no
+ * Only fractions of Run:ai's are in it. Pods that have a GPU for themselves are where dcgm-exporter shows them, and MIG and time-slicing are no
  * sharing of Run:ai's.
  */
 import { familyText, joinFamilies, type FamilyText } from '../exposition.ts'
@@ -9,6 +9,7 @@ import { formatDecimal } from '../go-number.ts'
 import { goProcessFamilies } from '../go-process.ts'
 import { claimActivity, claimMemoryMiB, type Claim } from '../gpu.ts'
 import type { SimulatedNode } from '../node.ts'
+import type { GpuRequest } from '../pod.ts'
 import { hashText } from '../random.ts'
 
 const OUT_OF_MEMORY = ['burst', 'idle', 'priority', 'swap_out_of_ram']
@@ -62,7 +63,11 @@ function family(name: string, help: string, rows: readonly (readonly [labels: st
 function fractionsOf({ gpus }: SimulatedNode): Claim[] {
   return gpus.flatMap(({ devices }) =>
     devices.flatMap(({ claims }) =>
-      claims.filter(({ pod }) => pod.request.kind === 'fraction' && pod.runningMs !== undefined),
+      claims.filter(({ pod: { request, runningMs } }) => isSharedByRunai(request) && runningMs !== undefined),
     ),
   )
+}
+
+function isSharedByRunai(request: GpuRequest): boolean {
+  return request.kind === 'fraction' && request.sharedBy === 'runai'
 }

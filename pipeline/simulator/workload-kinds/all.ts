@@ -1,6 +1,6 @@
 /** The kinds of workload that people submit, one row each. */
 import type { WorkloadKind } from '../workload.ts'
-import { mpiJob, pyTorchJob } from './kubeflow.ts'
+import { mpiJob, notebook, pyTorchJob } from './kubeflow.ts'
 import { cronJob, deployment, job } from './kubernetes.ts'
 import { inference, interactive, training } from './runai.ts'
 import { inferenceService, rayCluster } from './serving.ts'
@@ -15,6 +15,7 @@ export const WORKLOAD_KINDS: readonly WorkloadKind[] = [
   jobSet,
   leaderWorkerSet,
   inferenceService,
+  notebook,
   training,
   interactive,
   inference,

@@ -2,6 +2,7 @@
 
 export const CUSTOM_KINDS: readonly { readonly apiVersion: string; readonly kind: string }[] = [
   { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet' },
+  { apiVersion: 'kubeflow.org/v1', kind: 'Notebook' },
   { apiVersion: 'kubeflow.org/v1', kind: 'PyTorchJob' },
   { apiVersion: 'kubeflow.org/v2beta1', kind: 'MPIJob' },
   { apiVersion: 'leaderworkerset.x-k8s.io/v1', kind: 'LeaderWorkerSet' },

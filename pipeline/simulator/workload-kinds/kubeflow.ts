@@ -1,7 +1,7 @@
-/** Jobs of the Kubeflow training operators. */
+/** Jobs of the Kubeflow training operators, and notebooks. */
 import type { WorkloadKind } from '../workload.ts'
 import { jobLabels } from './kubernetes.ts'
-import { wholeGpus } from './sizes.ts'
+import { fraction, fractionOfGpu, wholeGpus } from './sizes.ts'
 
 function trainingLabels(jobName: string, operator: string, role: string, index: number): Record<string, string> {
   return {
@@ -16,7 +16,7 @@ function trainingLabels(jobName: string, operator: string, role: string, index: 
 export const pyTorchJob: WorkloadKind = {
   name: 'PyTorchJob',
   weight: 16,
-  tenancies: ['plain', 'kueue'],
+  tenancies: ['plain', 'kueue', 'kai'],
   profile: 'training',
   lasting: 'task',
   minutes: [20, 480],
@@ -87,6 +87,32 @@ export const mpiJob: WorkloadKind = {
       labels: { ...trainingLabels(name, 'mpi-operator', 'launcher', 0), ...jobLabels(launcher) },
       image,
       request: { kind: 'none' },
+    })
+  },
+}
+
+/** Shares GPUs by way of KAI, where Run:ai's interactive workloads do so by Run:ai. */
+export const notebook: WorkloadKind = {
+  name: 'Notebook',
+  weight: 8,
+  tenancies: ['kai'],
+  profile: 'notebook',
+  lasting: 'session',
+  minutes: [60, 720],
+  size: fractionOfGpu('kai', [0.25, 0.5]),
+  examples: [fraction('kai', { fraction: 0.5 }), fraction('kai', { memoryMiB: 20_000 })],
+  build(draft) {
+    const { name, queueLabels } = draft
+    const owner = draft.owner({ apiVersion: 'kubeflow.org/v1', kind: 'Notebook', name, labels: queueLabels })
+    const statefulSet = draft.owner({ apiVersion: 'apps/v1', kind: 'StatefulSet', name, owner, spec: { replicas: 1 } })
+    draft.pod({
+      name: `${name}-0`,
+      owner: statefulSet,
+      labels: { app: name, 'notebook-name': name, statefulset: name },
+      container: name,
+      image: 'registry.example.com/notebooks/jupyter-pytorch:1.10',
+      request: draft.request,
+      restartPolicy: 'Always',
     })
   },
 }

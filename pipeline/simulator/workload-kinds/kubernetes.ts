@@ -1,12 +1,12 @@
 /** What Kubernetes itself brings: Deployment, Job and the jobs of a CronJob. */
 import type { Draft, WorkloadKind } from '../workload.ts'
 import type { Owner } from '../pod.ts'
-import { anyOf, partOfGpu, servingGpus, wholeGpus } from './sizes.ts'
+import { anyOf, migInstance, noGpus, servingGpus, wholeGpus } from './sizes.ts'
 
 export const deployment: WorkloadKind = {
   name: 'Deployment',
   weight: 6,
-  tenancies: ['plain', 'kueue'],
+  tenancies: ['plain', 'kueue', 'kai'],
   profile: 'inference',
   lasting: 'service',
   minutes: [240, 2880],
@@ -57,17 +57,15 @@ export function buildReplicaSet(
 export const job: WorkloadKind = {
   name: 'Job',
   weight: 22,
-  tenancies: ['plain', 'kueue'],
+  tenancies: ['plain', 'kueue', 'kai'],
   profile: 'batch',
   lasting: 'task',
   minutes: [4, 50],
   retry: 'replace',
   size: anyOf(
     { weight: 3, size: wholeGpus([1, 1, 2], [1, 1, 2]) },
-    {
-      weight: 1,
-      size: (random, limits) => (limits.mig ? partOfGpu(1, [])(random, limits) : wholeGpus([1], [1])(random, limits)),
-    },
+    { weight: 1, size: migInstance },
+    { weight: 0.5, size: noGpus([1, 2]) },
   ),
   build(draft) {
     buildJob(draft, draft.name, undefined, draft.pods, draft.queueLabels)
@@ -83,7 +81,7 @@ export const cronJob: WorkloadKind = {
   minutes: [2, 8],
   size: wholeGpus([1], [1]),
   build(draft) {
-    buildJob(draft, draft.name, draft.parent, 1, {})
+    buildJob(draft, draft.name, draft.parent, 1, draft.queueLabels)
   },
 }
 

@@ -2,7 +2,7 @@
 import type { Draft, OwnerTemplate, WorkloadKind } from '../workload.ts'
 import type { Owner } from '../pod.ts'
 import { buildReplicaSet } from './kubernetes.ts'
-import { anyOf, partOfGpu, servingGpus, wholeGpus } from './sizes.ts'
+import { anyOf, fraction, fractionOfGpu, migInstance, noGpus, servingGpus, wholeGpus } from './sizes.ts'
 
 export const training: WorkloadKind = {
   name: 'TrainingWorkload',
@@ -12,7 +12,12 @@ export const training: WorkloadKind = {
   lasting: 'task',
   minutes: [15, 420],
   retry: 'recreate',
-  size: anyOf({ weight: 3, size: wholeGpus([1, 1, 2, 4], [1, 2, 4, 8]) }, { weight: 1, size: partOfGpu(0, [0.5]) }),
+  size: anyOf(
+    { weight: 3, size: wholeGpus([1, 1, 2, 4], [1, 2, 4, 8]) },
+    { weight: 1, size: fractionOfGpu('runai', [0.5]) },
+    { weight: 0.3, size: noGpus([1]) },
+  ),
+  examples: [{ pods: 1, request: { kind: 'none' } }],
   build: draft => buildRunaiJob(draft, 'TrainingWorkload'),
 }
 
@@ -23,7 +28,12 @@ export const interactive: WorkloadKind = {
   profile: 'notebook',
   lasting: 'session',
   minutes: [60, 720],
-  size: partOfGpu(0.5, [0.2, 0.25, 0.5]),
+  size: anyOf({ weight: 1, size: migInstance }, { weight: 1, size: fractionOfGpu('runai', [0.2, 0.25, 0.5]) }),
+  examples: [
+    fraction('runai', { fraction: 0.25 }),
+    fraction('runai', { fraction: 0.25 }, 2),
+    fraction('runai', { memoryMiB: 8192 }),
+  ],
   build: draft => buildRunaiJob(draft, 'InteractiveWorkload'),
 }
 
@@ -34,7 +44,7 @@ export const inference: WorkloadKind = {
   profile: 'inference',
   lasting: 'service',
   minutes: [300, 2880],
-  size: anyOf({ weight: 1, size: servingGpus([1, 2]) }, { weight: 1, size: partOfGpu(0, [0.25, 0.5]) }),
+  size: anyOf({ weight: 1, size: servingGpus([1, 2]) }, { weight: 1, size: fractionOfGpu('runai', [0.25, 0.5]) }),
   build(draft) {
     const { name } = draft
     const top = draft.owner({ ...workload(draft, 'InferenceWorkload'), labels: runaiLabels(draft) })
@@ -109,10 +119,11 @@ function runaiLabels({ project }: Draft): Record<string, string> {
   return { project: project.name, 'runai/queue': project.name }
 }
 
-function podMarks({ name, project }: Draft, top: Owner, kind: string): Record<string, string> {
+function podMarks({ name, project, nodePool }: Draft, top: Owner, kind: string): Record<string, string> {
   return {
     project: project.name,
     'run.ai/top-owner-uid': top.uid,
+    'runai/node-pool': nodePool,
     'runai/queue': project.name,
     workloadKind: kind,
     workloadName: name,

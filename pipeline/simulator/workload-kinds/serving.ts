@@ -6,7 +6,7 @@ import { servingGpus, wholeGpus } from './sizes.ts'
 export const rayCluster: WorkloadKind = {
   name: 'RayCluster',
   weight: 4,
-  tenancies: ['kueue', 'plain'],
+  tenancies: ['kueue', 'plain', 'kai'],
   profile: 'batch',
   lasting: 'session',
   minutes: [60, 600],

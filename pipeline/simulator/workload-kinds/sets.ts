@@ -6,7 +6,7 @@ import { wholeGpus } from './sizes.ts'
 export const jobSet: WorkloadKind = {
   name: 'JobSet',
   weight: 5,
-  tenancies: ['kueue', 'plain'],
+  tenancies: ['kueue', 'plain', 'kai'],
   profile: 'training',
   lasting: 'task',
   minutes: [15, 300],

@@ -1,6 +1,6 @@
 /** How large workloads are, cut to what the cluster has. */
 import { MIG_PROFILES } from '../hardware.ts'
-import type { GpuRequest } from '../pod.ts'
+import type { FractionRequest, GpuRequest, Sharer } from '../pod.ts'
 import type { Random } from '../random.ts'
 import type { Size, SizeLimits } from '../workload.ts'
 
@@ -27,15 +27,31 @@ export function servingGpus(pods: readonly number[]) {
 /** The smaller, the more there are, and the more are wanted. */
 const PROFILES = MIG_PROFILES.map(profile => ({ ...profile, weight: 4 / profile.slices ** 2 }))
 
-/** A part of a GPU: a MIG instance where there are any, else a fraction. */
-export function partOfGpu(migShare: number, fractions: readonly number[]) {
+/** A MIG instance where there are any, else a whole GPU. */
+export function migInstance(random: Random, limits: SizeLimits): Size {
+  if (!limits.mig) return wholeGpus([1], [1])(random, limits)
+  return { pods: 1, request: { kind: 'mig', profile: random.weighted(PROFILES) } }
+}
+
+/** Requests by memory, in MiB. */
+const MEMORIES = [8192, 16_384, 20_000]
+
+/** A part of a GPU that a scheduler makes; a few want so much memory, whatever part that is, or parts of two GPUs. */
+export function fractionOfGpu(sharedBy: Sharer, fractions: readonly number[]) {
   return (random: Random, limits: SizeLimits): Size => {
-    const request: GpuRequest =
-      limits.mig && random.chance(migShare)
-        ? { kind: 'mig', profile: random.weighted(PROFILES) }
-        : { kind: 'fraction', fraction: random.pick(fractions) }
-    return { pods: 1, request }
+    const part = random.chance(0.15) ? { memoryMiB: random.pick(MEMORIES) } : { fraction: random.pick(fractions) }
+    const devices = limits.gpusPerPod > 1 && random.chance(0.12) ? 2 : 1
+    return fraction(sharedBy, part, devices)
   }
+}
+
+export function fraction(sharedBy: Sharer, part: FractionRequest['part'], devices = 1): Size {
+  return { pods: 1, request: { kind: 'fraction', sharedBy, part, devices } }
+}
+
+/** Work for CPUs alone. */
+export function noGpus(pods: readonly number[]) {
+  return (random: Random): Size => ({ pods: random.pick(pods), request: { kind: 'none' } })
 }
 
 /** One of several ways, as likely as its weight. */

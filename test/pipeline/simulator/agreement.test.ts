@@ -1,7 +1,7 @@
 /** What dcgm-exporter labels, what kube-state-metrics counts and what the API lists is one state, at every moment. */
 import assert from 'node:assert/strict'
 import { startTestSimulation, type TestSimulation } from './test-simulation.ts'
-import { isHolding, limitsOf, look, type Views } from './views.ts'
+import { gpuGroupsOf, isHolding, isReservation, limitsOf, look, type PodObject, type Views } from './views.ts'
 
 const NODES = 4
 /** No round number: what happens at full hours is met at all distances. */
@@ -68,8 +68,11 @@ function checkRequests({ kubeState, pods }: Views): void {
   assert.deepEqual(requests.toSorted(), expected.toSorted())
 }
 
-/** Every device that dcgm-exporter labels with a pod is one that a pod on that node asked for, and the other way round. */
-function checkDevices({ dcgm, pods }: Views): void {
+/**
+ * Every device that dcgm-exporter labels with a pod is one that a pod on that node asked for, and the other way round. Older
+ * kubelets also tell of pods that are over.
+ */
+function checkDevices({ dcgm, pods, nodes }: Views): void {
   const labelled = new Map<string, number>()
   for (const { name, labels } of dcgm) {
     if (name !== 'DCGM_FI_DEV_SM_CLOCK' || labels['pod'] === undefined) continue
@@ -77,39 +80,57 @@ function checkDevices({ dcgm, pods }: Views): void {
     const key = `${labels['Hostname']} ${labels['namespace']}/${labels['pod']}/${labels['container']} ${kind}`
     labelled.set(key, (labelled.get(key) ?? 0) + 1)
   }
-  const expected = new Map<string, number>()
+  const rowsOf = (pod: PodObject): [key: string, count: number][] =>
+    limitsOf(pod).map(([resource, count]) => [
+      `${pod.spec.nodeName} ${pod.metadata.namespace}/${pod.metadata.name}/${pod.spec.containers[0]!.name} ${resource}`,
+      count,
+    ])
+  const older = new Set(
+    nodes.filter(node => node.status.nodeInfo.kubeletVersion < 'v1.34').map(node => node.metadata.name),
+  )
   for (const pod of pods) {
-    if (!isHolding(pod)) continue
-    const { metadata, spec } = pod
-    for (const [resource, count] of limitsOf(pod)) {
-      expected.set(
-        `${spec.nodeName} ${metadata.namespace}/${metadata.name}/${spec.containers[0]!.name} ${resource}`,
-        count,
-      )
+    if (pod.spec.nodeName === undefined || isHolding(pod) || !older.has(pod.spec.nodeName)) continue
+    for (const [key, count] of rowsOf(pod)) {
+      assert.ok((labelled.get(key) ?? 0) <= count)
+      labelled.delete(key)
     }
   }
+  const expected = new Map(pods.filter(isHolding).flatMap(rowsOf))
   assert.ok(expected.size > 10)
   assert.deepEqual(labelled, expected)
 }
 
-/** Fractions find their GPU through the reservation pod of their group, and no GPU is handed out more than once. */
-function checkFractions({ dcgm, pods }: Views): void {
+/** Fractions find their GPUs through the reservation pods of their groups, and no GPU is handed out more than once. */
+function checkFractions({ dcgm, pods, nodes }: Views): void {
   const reservations = new Map(
-    pods
-      .filter(({ metadata }) => metadata.namespace === 'runai-reservation')
-      .map(pod => [pod.metadata.labels['runai-gpu-group'], pod]),
+    pods.filter(isReservation).map(pod => [pod.metadata.labels['runai-gpu-group']!, pod] as const),
   )
   const uuidsOfPod = new Map(dcgm.map(({ labels }) => [labels['pod'], labels['UUID']]))
   for (const { metadata } of reservations.values()) {
     assert.equal(uuidsOfPod.get(metadata.name), metadata.annotations['run.ai/reserve_for_gpu_index'])
   }
+  const memories = new Map(
+    nodes.map(({ metadata }) => [metadata.name, Number(metadata.labels['nvidia.com/gpu.memory'])]),
+  )
   const shares = new Map<string, number>()
   for (const pod of pods) {
-    const fraction = pod.metadata.annotations['gpu-fraction']
-    if (fraction === undefined || !isHolding(pod)) continue
-    const group = pod.metadata.labels['runai-gpu-group']!
-    assert.equal(reservations.get(group)?.spec.nodeName, pod.spec.nodeName)
-    shares.set(group, (shares.get(group) ?? 0) + Number(fraction))
+    const { annotations } = pod.metadata
+    const memory = annotations['gpu-memory']
+    if ((annotations['gpu-fraction'] === undefined && memory === undefined) || !isHolding(pod)) continue
+    const share =
+      memory === undefined ? Number(annotations['gpu-fraction']) : Number(memory) / memories.get(pod.spec.nodeName!)!
+    const groups = gpuGroupsOf(pod)
+    const devices = Number(annotations['gpu-fraction-num-devices'] ?? '1')
+    assert.equal(groups.length, devices)
+    const allocated = annotations['runai-allocated-gpus']
+    if (allocated !== undefined) assert.equal(Number(allocated), share * devices)
+    for (const group of groups) {
+      const { metadata, spec } = reservations.get(group)!
+      assert.equal(spec.nodeName, pod.spec.nodeName)
+      const isRunai = pod.metadata.namespace.startsWith('runai-')
+      assert.equal(metadata.namespace, isRunai ? 'runai-reservation' : 'kai-resource-reservation')
+      shares.set(group, (shares.get(group) ?? 0) + share)
+    }
   }
   assert.deepEqual(new Set(shares.keys()), new Set(reservations.keys()))
   for (const share of shares.values()) assert.ok(share <= 1 + 1e-9)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSimulatedCluster, type SimulatedCluster } from '../../../pipeline/simulator/cluster.ts'
 import type { KubernetesObject, ObjectChange } from '../../../pipeline/simulator/kubernetes-object.ts'
-import { isFinished } from '../../../pipeline/simulator/pod.ts'
+import { isFinished, type GpuRequest } from '../../../pipeline/simulator/pod.ts'
 import { WORKLOAD_KINDS } from '../../../pipeline/simulator/workload-kinds/all.ts'
 
 const START_MS = Date.parse('2026-03-02T09:00:00Z')
@@ -14,6 +14,20 @@ function cluster(options: { seed?: number; nodes?: number } = {}): SimulatedClus
 
 function json(simulated: SimulatedCluster): string {
   return JSON.stringify([...simulated.objects()])
+}
+
+function devicesWanted(request: GpuRequest): number {
+  switch (request.kind) {
+    case 'none':
+      return 0
+    case 'mig':
+      return 1
+    case 'fraction':
+      return request.devices
+    case 'whole':
+    case 'time_slicing':
+      return request.count
+  }
 }
 
 describe('the simulated cluster', () => {
@@ -134,9 +148,7 @@ describe('the simulated cluster', () => {
       for (const pod of simulated.state.pods) {
         const { request } = pod
         const holds = pod.nodeName !== undefined && !isFinished(pod)
-        const wanted = { none: 0, mig: 1, fraction: 1, whole: 0, time_slicing: 0 }[request.kind]
-        const count = request.kind === 'whole' || request.kind === 'time_slicing' ? request.count : wanted
-        assert.equal(pod.claims.length, holds ? count : 0, `${pod.name} ${pod.phase}`)
+        assert.equal(pod.claims.length, holds ? devicesWanted(request) : 0, `${pod.name} ${pod.phase}`)
         for (const { device } of pod.claims) assert.equal(device.gpu.nodeName, pod.nodeName)
       }
     }

@@ -49,7 +49,15 @@ describe('the Kubernetes API of the simulated cluster', () => {
       { token: 'secret', rules: [{ apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['list', 'watch'] }] },
     ]
     const faults = [
-      { kind: 'deny', face: 'kubernetes_api', resources: ['pods'], verbs: ['list'], from: '1m', for: '1m', every: '5m' },
+      {
+        kind: 'deny',
+        face: 'kubernetes_api',
+        resources: ['pods'],
+        verbs: ['list'],
+        from: '1m',
+        for: '1m',
+        every: '5m',
+      },
     ]
     let simulation: TestSimulation
     before(async () => {

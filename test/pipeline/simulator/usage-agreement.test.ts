@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { byName, samplesIn, type Sample } from './samples.ts'
 import { startTestSimulation, type TestSimulation } from './test-simulation.ts'
-import { isHolding, look, type PodObject, type Views } from './views.ts'
+import { gpuGroupsOf, isHolding, isReservation, look, type PodObject, type Views } from './views.ts'
 
 const NODES = 4
 /** A number of full ten seconds: then the kubelets have their next sample within a second. */
@@ -189,8 +189,8 @@ function checkFractions(nodes: readonly NodeViews[], { dcgm, pods }: Views): voi
       ]),
   )
   const expected = pods
-    .filter(pod => pod.metadata.annotations['gpu-fraction'] !== undefined && isRunning(pod))
-    .map(({ metadata }) => `${metadata.uid} ${uuidsOfGroup.get(metadata.labels['runai-gpu-group'])}`)
+    .filter(pod => pod.metadata.namespace.startsWith('runai-') && !isReservation(pod) && isRunning(pod))
+    .flatMap(pod => gpuGroupsOf(pod).map(group => `${pod.metadata.uid} ${uuidsOfGroup.get(group)}`))
   const rows = (name: string): Sample[] => nodes.flatMap(({ runai }) => runai.get(name) ?? [])
   const shown = rows('runai_pod_gpu_utilization').map(({ labels }) => `${labels['pod_uuid']} ${labels['gpu']}`)
   assert.deepEqual(shown.toSorted(), expected.toSorted())

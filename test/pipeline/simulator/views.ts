@@ -15,7 +15,13 @@ export type PodObject = {
 }
 export type NodeObject = {
   metadata: { name: string; labels: Record<string, string> }
-  status: { capacity: Record<string, string>; allocatable: Record<string, string> }
+  spec: { unschedulable?: boolean }
+  status: {
+    capacity: Record<string, string>
+    allocatable: Record<string, string>
+    nodeInfo: { kubeletVersion: string }
+    conditions: { type: string; status: string }[]
+  }
 }
 
 export type Views = {
@@ -41,6 +47,17 @@ export async function look(simulation: TestSimulation, nodes: number): Promise<V
     pods: await list<PodObject>('/api/v1/pods'),
     nodes: await list<NodeObject>('/api/v1/nodes'),
   }
+}
+
+export function isReservation({ metadata }: PodObject): boolean {
+  return ['runai-reservation', 'kai-resource-reservation'].includes(metadata.namespace)
+}
+
+/** The groups of the GPUs that a pod has parts of: one in a label of a fixed name, or several with one each. */
+export function gpuGroupsOf({ metadata }: PodObject): string[] {
+  return Object.entries(metadata.labels).flatMap(([key, group]) =>
+    key === 'runai-gpu-group' || key === `runai-gpu-group/${group}` ? [group] : [],
+  )
 }
 
 /** Whether it has a place on a node. */

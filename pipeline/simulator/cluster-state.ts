@@ -8,9 +8,17 @@ import { namespaceObject } from './objects/namespace.ts'
 import { nodeObject } from './objects/node.ts'
 import { ownerObject } from './objects/owner.ts'
 import { podObject } from './objects/pod.ts'
+import { clusterQueueObject, kueueWorkloadObject, localQueueObject, resourceFlavorObject } from './objects/kueue.ts'
+import { podGroupObject } from './objects/pod-group.ts'
+import { queueObject } from './objects/queue.ts'
 import { quotaObject } from './objects/quota.ts'
+import { departmentObject, runaiProjectObject } from './objects/runai-project.ts'
 import type { Owner, Pod } from './pod.ts'
-import { makeProjects, type Project } from './tenants.ts'
+import type { KueueWorkload } from './quotas/kueue-ledger.ts'
+import { makeKueue, type Kueue } from './quotas/kueue.ts'
+import type { PodGroup } from './quotas/pod-group-ledger.ts'
+import { makeQueues, type Queue } from './quotas/queue.ts'
+import { makeDepartments, makeProjects, type Department, type Project } from './tenants.ts'
 
 export type ClusterSize = {
   readonly seed: number
@@ -25,7 +33,13 @@ export type ClusterState = {
   /** Of the nodes, in the order of the first of each. */
   readonly pools: readonly NodePool[]
   readonly projects: readonly Project[]
+  readonly departments: readonly Department[]
   readonly namespaces: readonly Namespace[]
+  /** Of Run:ai and KAI, with the groups of pods that stand in them. */
+  readonly queues: readonly Queue[]
+  readonly podGroups: Set<PodGroup>
+  readonly kueue: Kueue
+  readonly kueueWorkloads: Set<KueueWorkload>
   readonly pods: Set<Pod>
   readonly owners: Set<Owner>
   readonly changes: Changes
@@ -34,19 +48,41 @@ export type ClusterState = {
 export function makeClusterState({ seed, nodes, gpusPerNode, startMs, sharing }: ClusterSize): ClusterState {
   const projects = makeProjects(nodes * gpusPerNode, seed, startMs)
   const made = Array.from({ length: nodes }, (_, index) => makeNode(index, gpusPerNode, seed, startMs, sharing))
+  const pools = [...new Map(made.map(({ pool }) => [pool.name, pool])).values()]
   const state: ClusterState = {
     nodes: made,
-    pools: [...new Map(made.map(({ pool }) => [pool.name, pool])).values()],
+    pools,
     projects,
+    departments: makeDepartments(projects, seed),
     namespaces: makeNamespaces(projects, seed, startMs),
+    queues: makeQueues(projects, made, pools, seed),
+    podGroups: new Set(),
+    kueue: makeKueue(projects, pools, seed),
+    kueueWorkloads: new Set(),
     pods: new Set(),
     owners: new Set(),
     changes: new Changes(),
   }
-  for (const node of state.nodes) state.changes.record('ADDED', node, nodeObject)
-  for (const namespace of state.namespaces) state.changes.record('ADDED', namespace, namespaceObject)
-  for (const project of state.projects) if (hasQuota(project)) state.changes.record('ADDED', project, quotaObject)
+  for (const [subject, build] of standingObjects(state)) state.changes.record('ADDED', subject, () => build())
   return state
+}
+
+type Standing = readonly [subject: { version: number }, build: () => KubernetesObject]
+
+/** What neither comes nor goes, with what shows it. */
+function* standingObjects(state: ClusterState): Iterable<Standing> {
+  const { queues, kueue } = state
+  for (const namespace of state.namespaces) yield [namespace, () => namespaceObject(namespace)]
+  for (const node of state.nodes) yield [node, () => nodeObject(node)]
+  for (const project of state.projects) {
+    if (hasQuota(project)) yield [project, () => quotaObject(project)]
+    if (project.tenancy === 'runai') yield [project, () => runaiProjectObject(project, queues)]
+  }
+  for (const department of state.departments) yield [department, () => departmentObject(department, queues)]
+  for (const queue of queues) yield [queue, () => queueObject(queue)]
+  for (const flavor of kueue.flavors) yield [flavor, () => resourceFlavorObject(flavor)]
+  for (const queue of kueue.clusterQueues) yield [queue, () => clusterQueueObject(queue)]
+  for (const queue of kueue.localQueues) yield [queue, () => localQueueObject(queue)]
 }
 
 export function hasQuota(project: Project): boolean {
@@ -55,9 +91,9 @@ export function hasQuota(project: Project): boolean {
 
 /** The whole cluster as the API lists it. */
 export function* objectsOf(state: ClusterState): Iterable<KubernetesObject> {
-  for (const namespace of state.namespaces) yield namespaceObject(namespace)
-  for (const node of state.nodes) yield nodeObject(node)
-  for (const project of state.projects) if (hasQuota(project)) yield quotaObject(project)
+  for (const [, build] of standingObjects(state)) yield build()
   for (const owner of state.owners) yield ownerObject(owner)
+  for (const group of state.podGroups) yield podGroupObject(group)
+  for (const workload of state.kueueWorkloads) yield kueueWorkloadObject(workload)
   for (const pod of state.pods) yield podObject(pod)
 }

@@ -8,7 +8,7 @@ import { createKubernetesApi, type KubernetesApi, type KubernetesApiFaults } fro
 import { createObjectStore } from './kubernetes-api/object-store.ts'
 import { answerHttp } from './kubernetes-api/serve.ts'
 import type { ObjectSource } from './kubernetes-object.ts'
-import { CUSTOM_KINDS } from './workload-kinds/custom-kinds.ts'
+import { CUSTOM_KINDS, QUOTA_KINDS } from './workload-kinds/custom-kinds.ts'
 
 export type KubernetesFaceOptions = {
   /** Answer watches that ask for the initial state, as API servers from 1.34 on do. */
@@ -36,7 +36,7 @@ export function createKubernetesFace(
   function open(): KubernetesApi {
     const store = createObjectStore()
     unfollow = followSource(store, source)
-    return createKubernetesApi(store, { clock, builtIn: true, kinds: CUSTOM_KINDS, ...options })
+    return createKubernetesApi(store, { clock, builtIn: true, kinds: [...CUSTOM_KINDS, ...QUOTA_KINDS], ...options })
   }
 
   function misbehave(timeMs: number): void {

@@ -54,7 +54,7 @@ export function createLifecycle(
     for (const [at, pod] of pods.entries()) {
       hold(workload, pod, places[at]!, timeMs)
       pod.waitingReason = isDelayed ? 'ImagePullBackOff' : 'ContainerCreating'
-      listing.changed(pod)
+      listing.changed(workload, pod)
       events.plan(timeMs + pullMs + 1000 * random.below(4), then => startPod(workload, pod, then))
     }
     return true
@@ -67,7 +67,7 @@ export function createLifecycle(
   function startPod(workload: Workload, pod: Pod, timeMs: number): void {
     if (!isAlive(pod)) return
     run(workload, pod, timeMs)
-    listing.changed(pod)
+    listing.changed(workload, pod)
     workload.startedPods++
     if (workload.restPlanned || workload.startedPods < workload.pods.size) return
     planRest(workload, timeMs, workload.durationMs)
@@ -104,12 +104,12 @@ export function createLifecycle(
     pod.lastTermination = { reason: 'OOMKilled', exitCode: 137, startedMs: pod.runningMs, finishedMs: timeMs }
     pod.runningMs = undefined
     pod.waitingReason = 'CrashLoopBackOff'
-    listing.changed(pod)
+    listing.changed(workload, pod)
     events.plan(timeMs + 10_000 * (1 + workload.random.below(3)), then => {
       if (!isAlive(pod)) return
       pod.restarts++
       run(workload, pod, then)
-      listing.changed(pod)
+      listing.changed(workload, pod)
     })
   }
 
@@ -144,7 +144,7 @@ export function createLifecycle(
     pod.phase = phase
     pod.runningMs = undefined
     delete pod.waitingReason
-    listing.finished(workload, pod)
+    listing.changed(workload, pod)
   }
 
   /** The controller makes other pods; those that failed stay to be looked at. */
@@ -191,7 +191,7 @@ export function createLifecycle(
   function terminate(workload: Workload, pod: Pod, timeMs: number): void {
     if (pod.deletionMs !== undefined) return
     pod.deletionMs = timeMs
-    listing.changed(pod)
+    listing.changed(workload, pod)
     events.plan(timeMs + 1000 * (2 + workload.random.below(28)), then => {
       holding.release(pod, then, 'deleted')
       takeOff(workload, pod)
@@ -210,7 +210,7 @@ export function createLifecycle(
     for (const [at, pod] of pods.entries()) {
       hold(workload, pod, places[at]!, startedMs - 20_000)
       run(workload, pod, startedMs)
-      listing.changed(pod)
+      listing.changed(workload, pod)
     }
     planRest(workload, timeMs, Math.max(60_000, workload.durationMs - ageMs))
     return true

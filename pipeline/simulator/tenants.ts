@@ -12,13 +12,23 @@ export type Project = {
   readonly users: readonly string[]
   /** GPUs that are the project's own; it may borrow more. */
   readonly gpuQuota: number
-  readonly quotaUid: string
+  /** In the order of projects. */
+  readonly number: number
+  /** Of the object that shows its quota: a ResourceQuota, or Run:ai's Project. */
+  readonly objectUid: string
   readonly createdMs: number
-  /** Of its ResourceQuota. */
   version: number
   /** GPUs requested by pods that are not finished, as a ResourceQuota counts them. */
   gpusRequested: number
   podCount: number
+}
+
+/** Above projects of Run:ai. */
+export type Department = {
+  readonly name: string
+  readonly uid: string
+  readonly createdMs: number
+  version: number
 }
 
 const NAMES = [
@@ -72,7 +82,8 @@ export function makeProjects(gpuCount: number, seed: number, startMs: number): P
       namespace: tenancy === 'runai' ? `runai-${name}` : `team-${name}`,
       users: Array.from({ length: 2 + random.below(4) }, () => `${random.pick(PEOPLE)}@example.com`),
       gpuQuota: Math.max(1, Math.round((gpuCount / count) * random.between(0.5, 1.3))),
-      quotaUid: uuidOf(own, at),
+      number: at,
+      objectUid: uuidOf(own, at),
       createdMs: startMs - (30 + random.below(300)) * DAY_MS,
       version: 0,
       gpusRequested: 0,
@@ -80,6 +91,18 @@ export function makeProjects(gpuCount: number, seed: number, startMs: number): P
     })
   }
   return projects
+}
+
+export function makeDepartments(projects: readonly Project[], seed: number): Department[] {
+  const own = hashText('departments', seed)
+  const tenants = projects.filter(({ tenancy }) => tenancy === 'runai')
+  const groups = [...Map.groupBy(tenants, project => project.department)]
+  return groups.map(([name, members], at) => ({
+    name,
+    uid: uuidOf(own, at),
+    createdMs: Math.min(...members.map(({ createdMs }) => createdMs)),
+    version: 0,
+  }))
 }
 
 /** What the ResourceQuota of a project allows; there is one where nobody else sees to it. */

@@ -65,7 +65,7 @@ export function createShardRenderer(state: ClusterState, options: KubeStateMetri
     section({
       families: shown.quotas,
       objects: ({ projects }) => projects.filter(hasQuota),
-      uid: ({ quotaUid }) => quotaUid,
+      uid: ({ objectUid }) => objectUid,
       identity: quotaIdentity,
     }),
     owners(shown.statefulSets),

@@ -118,6 +118,7 @@ export function nodeLabels(node: SimulatedNode): Record<string, string> {
     'nvidia.com/gpu.present': 'true',
     'nvidia.com/gpu.product': replicas > 1 ? `${product}-SHARED` : product,
     'nvidia.com/gpu.replicas': String(replicas),
+    'nvidia.com/gpu.sharing-strategy': replicas > 1 ? 'time-slicing' : 'none',
     'nvidia.com/mig.capable': String(pool.sharing === 'mig'),
     ...(pool.sharing === 'mig' && { 'nvidia.com/mig.strategy': 'mixed' }),
   }

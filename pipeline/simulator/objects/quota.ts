@@ -24,7 +24,7 @@ export function quotaObject(project: Project): KubernetesObject {
     metadata: {
       name: QUOTA_NAME,
       namespace: project.namespace,
-      uid: project.quotaUid,
+      uid: project.objectUid,
       resourceVersion: String(project.version),
       creationTimestamp: timestamp(project.createdMs),
     },

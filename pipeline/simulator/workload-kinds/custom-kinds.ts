@@ -1,6 +1,9 @@
 /** The kinds that come with the operators of the cluster: their definitions are installed before there is an object of theirs. */
 
-export const CUSTOM_KINDS: readonly { readonly apiVersion: string; readonly kind: string }[] = [
+type Kind = { readonly apiVersion: string; readonly kind: string }
+
+/** What workloads are made of. */
+export const CUSTOM_KINDS: readonly Kind[] = [
   { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet' },
   { apiVersion: 'kubeflow.org/v1', kind: 'Notebook' },
   { apiVersion: 'kubeflow.org/v1', kind: 'PyTorchJob' },
@@ -15,4 +18,16 @@ export const CUSTOM_KINDS: readonly { readonly apiVersion: string; readonly kind
   { apiVersion: 'serving.knative.dev/v1', kind: 'Revision' },
   { apiVersion: 'serving.knative.dev/v1', kind: 'Service' },
   { apiVersion: 'serving.kserve.io/v1beta1', kind: 'InferenceService' },
+]
+
+/** What those who hand out GPUs keep their accounts in. */
+export const QUOTA_KINDS: readonly Kind[] = [
+  { apiVersion: 'kueue.x-k8s.io/v1beta1', kind: 'ClusterQueue' },
+  { apiVersion: 'kueue.x-k8s.io/v1beta1', kind: 'LocalQueue' },
+  { apiVersion: 'kueue.x-k8s.io/v1beta1', kind: 'ResourceFlavor' },
+  { apiVersion: 'kueue.x-k8s.io/v1beta1', kind: 'Workload' },
+  { apiVersion: 'run.ai/v2', kind: 'Project' },
+  { apiVersion: 'scheduling.run.ai/v2', kind: 'Queue' },
+  { apiVersion: 'scheduling.run.ai/v2alpha2', kind: 'Department' },
+  { apiVersion: 'scheduling.run.ai/v2alpha2', kind: 'PodGroup' },
 ]

@@ -5,8 +5,8 @@
 import { resetAccounting } from './accounting.ts'
 import { startArrivals } from './arrivals.ts'
 import { makeClusterState, objectsOf, type ClusterState } from './cluster-state.ts'
+import { addDaemonSets } from './daemon-sets.ts'
 import { EventQueue } from './event-queue.ts'
-import { addExporterPods } from './exporter-pods.ts'
 import { resetCounters } from './gpu.ts'
 import type { Sharing } from './hardware.ts'
 import { createHolding } from './holding.ts'
@@ -47,7 +47,7 @@ export function createSimulatedCluster(options: ClusterOptions): SimulatedCluste
   const events = new EventQueue()
   const placement = new Placement(state.nodes)
   const lifecycle = createLifecycle(state, events, placement, createHolding(state, placement))
-  addExporterPods(state, seed)
+  addDaemonSets(state, seed)
   startArrivals({ seed, state, events, placement, lifecycle }, startMs)
   startNodeTrouble({ seed, state, events, placement, wake: timeMs => lifecycle.wake(timeMs) }, startMs)
   // Before the start time did not go forward: no sample from then is worth keeping.

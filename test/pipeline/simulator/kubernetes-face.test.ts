@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createSimulatedCluster } from '../../../pipeline/simulator/cluster.ts'
-import { CUSTOM_KINDS } from '../../../pipeline/simulator/workload-kinds/custom-kinds.ts'
+import { CUSTOM_KINDS, QUOTA_KINDS } from '../../../pipeline/simulator/workload-kinds/custom-kinds.ts'
 import { startTestSimulation, type TestSimulation } from './test-simulation.ts'
 
 type Resources = { resources: { name: string; kind: string; namespaced: boolean }[] }
@@ -22,6 +22,11 @@ describe('the Kubernetes API of the simulated cluster', () => {
         if (list.items.length === 0) withoutObjects++
       }
       assert.ok(withoutObjects > 0)
+      const namespaced = ['LocalQueue', 'PodGroup', 'Workload']
+      for (const { apiVersion, kind } of QUOTA_KINDS) {
+        const resource = (await kinds(apiVersion)).find(resource => resource.kind === kind)
+        assert.equal(resource?.namespaced, namespaced.includes(kind), kind)
+      }
       const core = (await kinds('v1')).map(({ kind }) => kind)
       for (const kind of ['Pod', 'Node', 'Namespace', 'Service', 'PersistentVolumeClaim'])
         assert.ok(core.includes(kind))

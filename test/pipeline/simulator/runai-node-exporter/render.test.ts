@@ -25,7 +25,7 @@ function sumByGpu(samples: readonly Sample[]): Map<string, number> {
 }
 
 describe("the text of Run:ai's node exporter", () => {
-  it('shows every pod with a part of a GPU while it runs, by uid and UUID, and no other pod', () => {
+  it('shows every pod with a part of a GPU by Run:ai while it runs, by uid and UUID, and no other pod', () => {
     let most = 0
     for (let minute = 0; minute < 600; minute += 7) {
       simulated.advance(START_MS + minute * 60_000)
@@ -37,9 +37,10 @@ describe("the text of Run:ai's node exporter", () => {
         }
       }
       const fractions = [...simulated.state.pods].filter(
-        pod => pod.annotations['gpu-fraction'] !== undefined && pod.runningMs !== undefined,
+        ({ request, schedulerName, runningMs }) =>
+          request.kind === 'fraction' && schedulerName === 'runai-scheduler' && runningMs !== undefined,
       )
-      const expected = fractions.map(({ uid, claims }) => `${uid} ${claims[0]!.device.gpu.uuid}`)
+      const expected = fractions.flatMap(({ uid, claims }) => claims.map(({ device }) => `${uid} ${device.gpu.uuid}`))
       assert.deepEqual(shown.toSorted(), expected.toSorted())
       most = Math.max(most, shown.length)
     }

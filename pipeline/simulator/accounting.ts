@@ -16,6 +16,7 @@ import { activeMs } from './utilisation.ts'
 export type Accounting = {
   /** Those that have a cgroup: from when they are bound to the node until they are over. */
   readonly pods: Set<Pod>
+  readonly historyStartMs: number
   /** Since when the node counts: its boot. */
   sinceMs: number
   /** CPU time of pods that are over. */
@@ -80,7 +81,7 @@ const SAMPLE_MS = 10_000
 
 export function startAccounting(cpus: number, bootMs: number, historyStartMs: number): Accounting {
   const endedMicros = Math.floor(LOAD_BEFORE * cpus * (historyStartMs - bootMs) * 1000)
-  return { pods: new Set(), sinceMs: bootMs, endedMicros: { BestEffort: 0, Burstable: endedMicros } }
+  return { pods: new Set(), historyStartMs, sinceMs: bootMs, endedMicros: { BestEffort: 0, Burstable: endedMicros } }
 }
 
 /** To be called before the pod is bound. */
@@ -126,6 +127,8 @@ export function kubeletSample(node: SimulatedNode, timeMs: number): NodeSample {
 
 /** Before the first change since the latest sample: afterwards that moment could not be worked out any more. */
 function keepSample(node: SimulatedNode, timeMs: number): void {
+  // Nobody asks for what was before the history.
+  if (timeMs < node.accounting.historyStartMs) return
   node.accounting.kept = kubeletSample(node, timeMs)
 }
 

@@ -63,6 +63,8 @@ export async function startSimulation(
   }
   const served: Served = { requests: 0, bytes: 0 }
   const parts = { faces, faults, clock, present, served }
+  // A large cluster takes its time to come to the present: not that of the first who asks.
+  present()
   const listener = await network.listen(options.endpoint, createRequestHandler(parts))
   const nodes = createNodeListeners({ network, clock, parts, endpoint: options.endpoint })
   if (options.nodePorts) {

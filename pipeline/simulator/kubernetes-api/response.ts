@@ -10,6 +10,8 @@ export type ApiResponse = {
   fail(error: Error): void
   /** Whether the client reads so slowly that too much waits for it. */
   isClogged?(): boolean
+  /** Whether to go on only when what was written is on its way: then `resume` is called. Never, if the client is gone. */
+  waits?(resume: () => void): boolean
 }
 
 export const JSON_TYPE = 'application/json'
@@ -50,9 +52,17 @@ export function sendPieces(response: ApiResponse, pieces: Iterator<string>): voi
   let next = pieces.next()
   if (next.done === true) return send(response, 200, first, JSON_TYPE)
   response.head(200, { 'content-type': JSON_TYPE })
+  function goOn(): void {
+    while (next.done !== true) {
+      const { value } = next
+      next = pieces.next()
+      response.chunk(value)
+      if (response.waits?.(goOn) === true) return
+    }
+    response.end()
+  }
   response.chunk(first)
-  for (; next.done !== true; next = pieces.next()) response.chunk(next.value)
-  response.end()
+  if (response.waits?.(goOn) !== true) goOn()
 }
 
 export function* inPieces(before: string, items: Iterable<string>, after: string): Generator<string> {
@@ -91,6 +101,7 @@ export function guard(response: ApiResponse, clock: Clock): { guarded: ApiRespon
       response.fail(error)
     },
     isClogged: () => response.isClogged?.() ?? false,
+    waits: resume => isOver || (response.waits?.(() => !isOver && resume()) ?? false),
   }
   return {
     guarded,

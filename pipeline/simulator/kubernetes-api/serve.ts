@@ -70,6 +70,11 @@ function httpResponse(response: ServerResponse): ApiResponse {
     end: () => void response.end(),
     fail: () => void response.destroy(),
     isClogged: () => response.writableLength > MOST_WAITING_BYTES,
+    waits(resume) {
+      if (!response.writableNeedDrain) return false
+      response.once('drain', resume)
+      return true
+    },
   }
 }
 

@@ -63,6 +63,8 @@ type Watcher = {
   readonly output: WatchOutput
   readonly after: number
   readonly timers: (() => void)[]
+  /** While it still gets the objects that there were: changes wait until it has them all. */
+  isBehind: boolean
 }
 
 /** The watchers of a kind, so that a change on one node does not touch those of all others. */
@@ -90,6 +92,7 @@ export function createWatches(store: ObjectStore, clock: Clock): Watches {
 
   function inform(watchers: Iterable<Watcher>, events: readonly StoreEvent[], lines: LineCache): void {
     for (const watcher of watchers) {
+      if (watcher.isBehind) continue
       if (watcher.output.isClogged?.() === true) breakOff(watcher)
       else tell(watcher, linesFor(watcher, events, lines))
     }
@@ -111,6 +114,34 @@ export function createWatches(store: ObjectStore, clock: Clock): Watches {
     forget(watcher)
     watcher.output.chunk(text.slice(0, text.indexOf('\n') >> 1))
     watcher.output.end()
+  }
+
+  /** As fast as the client reads, so that a list of the whole cluster does not wait in memory; then what has changed meanwhile. */
+  function tellInitial(watcher: Watcher): void {
+    const { request, output } = watcher
+    const { revision } = store
+    const lines = initialLines(request, revision)
+    function goOn(): void {
+      for (let next = lines.next(); next.done !== true; next = lines.next()) {
+        tell(watcher, next.value)
+        if (!isHeard(watcher) || output.waits?.(goOn) === true) return
+      }
+      catchUp(watcher, revision)
+    }
+    goOn()
+  }
+
+  function catchUp(watcher: Watcher, revision: number): void {
+    const { collection, initialEventsEnd } = watcher.request
+    if (!isHeard(watcher)) return
+    if (revision < collection.oldestRevision) return breakOff(watcher)
+    watcher.isBehind = false
+    tell(watcher, linesFor(watcher, collection.eventsAfter(revision), createLineCache()))
+    if (initialEventsEnd) bookmark(watcher, INITIAL_EVENTS_END)
+  }
+
+  function isHeard(watcher: Watcher): boolean {
+    return companyOf(watcher.request).has(watcher)
   }
 
   function forget(watcher: Watcher): void {
@@ -135,7 +166,7 @@ export function createWatches(store: ObjectStore, clock: Clock): Watches {
   }
 
   function bookmark(watcher: Watcher, annotations?: Readonly<Record<string, string>>): void {
-    if (store.revision < watcher.after) return
+    if (watcher.isBehind || store.revision < watcher.after) return
     tell(
       watcher,
       `{"type":"BOOKMARK","object":${watcher.request.representation.bookmark(store.revision, annotations)}}\n`,
@@ -183,16 +214,15 @@ export function createWatches(store: ObjectStore, clock: Clock): Watches {
         writeError(output, tooOld(after, collection))
         return nothing
       }
-      const watcher: Watcher = { request, output, after, timers: [] }
+      const watcher: Watcher = { request, output, after, timers: [], isBehind: initialEvents }
       started++
       size++
       companyOf(request).add(watcher)
       scheduleEnd(watcher)
       if (request.bookmarks) scheduleBookmarks()
 
-      if (initialEvents) for (const text of initialLines(request, store.revision)) tell(watcher, text)
+      if (initialEvents) tellInitial(watcher)
       else tell(watcher, linesFor(watcher, collection.eventsAfter(after), createLineCache()))
-      if (request.initialEventsEnd) bookmark(watcher, INITIAL_EVENTS_END)
       return () => forget(watcher)
     },
 
@@ -227,13 +257,19 @@ export function writeError(output: WatchOutput, error: StatusError): void {
 /** How much text is put together before it is written. */
 const CHUNK_CHARACTERS = 65_536
 
-function* initialLines(
+/** The objects are taken at once, their text is made when it is wanted. */
+function initialLines(
   { collection, namespace, representation, accepts }: WatchRequest,
   revision: number,
-): Iterable<string> {
+): Iterator<string> {
+  const objects: KubernetesObject[] = []
+  for (const [, object] of collection.rangeAt(revision, namespace).entries) if (accepts(object)) objects.push(object)
+  return linesOf(objects, representation)
+}
+
+function* linesOf(objects: readonly KubernetesObject[], representation: Representation): Generator<string> {
   let text = ''
-  for (const [, object] of collection.rangeAt(revision, namespace).entries) {
-    if (!accepts(object)) continue
+  for (const object of objects) {
     text += lineOf('ADDED', object, representation)
     if (text.length < CHUNK_CHARACTERS) continue
     yield text

@@ -97,15 +97,20 @@ type Exchange = {
 export function createKubernetesApi(store: ObjectStore, options: KubernetesApiOptions): KubernetesApi {
   const { clock, streamingLists = false } = options
   const anybody: Client = { user: options.user ?? 'gpucol', ...(options.allow && { rules: options.allow }) }
-  const tokens =
-    options.tokens ?? (options.bearerToken === undefined ? [] : [{ ...anybody, token: options.bearerToken }])
   const served = createServedResources(store, options)
   const watches = createWatches(store, clock)
   let faults: KubernetesApiFaults = {}
   let isClosed = false
 
+  /** Looked up for every request: the one token may be replaced. */
+  function currentTokens(): readonly AccessToken[] {
+    const { tokens, bearerToken } = options
+    return tokens ?? (bearerToken === undefined ? [] : [{ ...anybody, token: bearerToken }])
+  }
+
   function answer(exchange: Exchange, path: string): void {
     const { request } = exchange
+    const tokens = currentTokens()
     if (tokens.length > 0) exchange.client = clientOf(request.headers['authorization'], tokens)
     if (faults.errorStatus !== undefined) throw failing(faults.errorStatus)
     const target = parseRequestPath(path)

@@ -136,12 +136,17 @@ export const rollUp = defineProcessor({
     const outputs = [...namesOf(options.catalog), ...ALWAYS].map(name => loadOutputCatalog(catalogs, name))
     const { rules, pass } = resolveRules(outputs, options.metrics, facts)
     const values = createValues(rules, facts, options.active_above)
-    const intake = createIntake(values.uses, parseDuration(options.hold_failed), clock.monotonic)
     const tables = clusterTables(cluster)
     const modelRules = rulesOfModel(options, host)
     const model = createModel(cluster, modelRules, new Set(rules.map(({ level }) => level)))
     const sharedMemory = options.shared_gpu_memory
     const cycle = createCycle({ component: host.id, rules, values, model, sharedMemory })
+    const intake = createIntake({
+      uses: values.uses,
+      holdMs: parseDuration(options.hold_failed),
+      monotonic: clock.monotonic,
+      settle: cycle.settle,
+    })
     const state = createKeptState(
       host.storage.state([host.id, host.pipeline ?? ''].join(' ')),
       [
@@ -149,6 +154,8 @@ export const rollUp = defineProcessor({
         { name: 'pods', map: cycle.activity.kept.pods },
         { name: 'workloads', map: cycle.activity.kept.workloads },
         { name: 'phases', map: cycle.phaseTimes.kept },
+        { name: 'totals', map: cycle.counterTotals.kept.totals },
+        ...Array.from(cycle.counterTotals.kept.counters, ([name, map]) => ({ name: `counters ${name}`, map })),
       ],
       log,
     )
@@ -205,11 +212,12 @@ export const rollUp = defineProcessor({
     return {
       async start() {
         await state.load()
+        cycle.restore()
         isLoaded = true
         unobserve = observeRollUp(host.counters, cycle, intake, values, clock)
         stopTimer = everyInterval(clock, parseDuration(options.interval), () => {
           flush()
-          cycle.activity.collect()
+          cycle.collect()
           state.save()
         })
       },
@@ -225,7 +233,7 @@ export const rollUp = defineProcessor({
         gate.stop()
         if (!isLoaded) return
         isLoaded = false
-        cycle.activity.collect()
+        cycle.collect()
         await state.saveAll()
       },
       describe: () => `${rules.length} metrics every ${options.interval}`,

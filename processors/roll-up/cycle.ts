@@ -23,6 +23,7 @@ import { heldDevices, type BoardRecord, type DeviceRecord, type PairRecord, type
 import { entityFrom, Grouping, type Entity } from './entity.ts'
 import type { Model } from './model.ts'
 import { createOutput, type Output } from './output.ts'
+import { createCounterTotals, type CounterTotals } from './counter-totals.ts'
 import { createPhaseTimes, type PhaseTimes } from './phase-times.ts'
 import type { PodRecord } from './pod-records.ts'
 import type { Rule, ValueSpec } from './rules.ts'
@@ -39,6 +40,12 @@ export type CycleOptions = {
 export type Cycle = {
   readonly activity: Activity
   readonly phaseTimes: PhaseTimes
+  readonly counterTotals: CounterTotals
+  /** Gives what readings have said until now to those who have them now. */
+  settle(): void
+  /** Brings what is kept on disk up to date, and goes on from what was. */
+  collect(): void
+  restore(): void
   flush(nowMs: number): readonly Batch[]
   /** How many contributed to each metric at the last flush. */
   readonly contributors: ReadonlyMap<string, number>
@@ -65,7 +72,11 @@ type Bundle = {
 export function createCycle({ component, rules, values, model, sharedMemory }: CycleOptions): Cycle {
   const activity = createActivity(values, activitySpec(rules))
   const phaseTimes = createPhaseTimes()
+  const counterTotals = createCounterTotals(values)
   const bundles = bundlesOf(component, rules)
+  const totalRules = new Map(
+    bundles.flatMap(({ rules: its, grouping }) => its.filter(({ isTotal }) => isTotal).map(rule => [rule, grouping])),
+  )
   const kinds = new Set(rules.map(({ of: kind }) => kind))
   const contributed = new Map<string, number>()
   let sets = new Map<string, Contributors>()
@@ -93,9 +104,16 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
     }
   }
 
-  function refresh(): void {
-    // What was done until now was done by those who had the devices until now.
+  function settle(): void {
+    if (turn === 0) return
     activity.note(model.devices.pairs.values(), ownReading)
+    for (const [rule, grouping] of totalRules) {
+      counterTotals.add(rule, grouping, slotsOf(rule, grouping), setOf(rule).set.values(rule.value, rule.where))
+    }
+    counterTotals.drained()
+  }
+
+  function refresh(nowMs: number): void {
     const isChanged = model.refresh()
     const { devices, own, containers, hosts, series } = values
     const now = [devices, own, containers, hosts, series].map(({ version }) => version).join(' ')
@@ -113,6 +131,8 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
       for (const rule of its) slotsOf(rule, grouping)
       grouping.release(turn)
     }
+    counterTotals.compiled()
+    counterTotals.retain(totalRules, nowMs)
     activity.retain(model.pods, model.devices.pairs, model.workloads.all)
   }
 
@@ -290,10 +310,17 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
   return {
     activity,
     phaseTimes,
+    counterTotals,
+    settle,
+    collect() {
+      activity.collect()
+      counterTotals.collect()
+    },
+    restore: () => counterTotals.restore(),
     contributors: contributed,
     flush(nowMs) {
-      refresh()
-      activity.note(model.devices.pairs.values(), ownReading)
+      refresh(nowMs)
+      settle()
       if (rules.some(({ phase }) => phase !== undefined)) phaseTimes.update(model.workloads.all, nowMs)
       sums = []
       return bundles.map(({ grouping, output, rules: its }) => {
@@ -304,7 +331,8 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
             rule.metric.name,
             added.count.reduce((a, b) => a + b, 0),
           )
-          return { metric: rule.metric, values: finish(rule, added) }
+          const results = rule.isTotal ? counterTotals.totals(rule, grouping, added.count) : finish(rule, added)
+          return { metric: rule.metric, values: results }
         })
         return output.batch(results, grouping.groups, nowMs)
       })

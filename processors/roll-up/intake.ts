@@ -50,7 +50,15 @@ export type Intake = {
   readonly held: number
 }
 
-export function createIntake(uses: readonly FactUse[], holdMs: number, monotonic: () => number): Intake {
+export type IntakeOptions = {
+  readonly uses: readonly FactUse[]
+  readonly holdMs: number
+  monotonic(): number
+  /** Called before readings change hands or end: what they say until then belongs to those who have them until then. */
+  settle(): void
+}
+
+export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions): Intake {
   const usesByFact = new Map<string, FactUse[]>()
   for (const use of uses) usesByFact.set(use.fact, [...(usesByFact.get(use.fact) ?? []), use])
   const states = new Map<Source, SourceState>()
@@ -70,6 +78,7 @@ export function createIntake(uses: readonly FactUse[], holdMs: number, monotonic
 
   function follow(state: SourceState, { source, layout, timeMs }: Batch): void {
     const before = state.segments
+    if (before.length > 0) settle()
     state.segments = segmentsOf(source, layout, timeMs, before, state.layout)
     state.layout = layout
     leave(state, before, state.segments)
@@ -133,6 +142,7 @@ export function createIntake(uses: readonly FactUse[], holdMs: number, monotonic
   }
 
   function end(state: SourceState): void {
+    settle()
     leave(state, state.segments, [])
     state.segments = []
     state.layout = undefined

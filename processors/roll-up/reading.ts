@@ -7,11 +7,14 @@
 import type { Things } from './things.ts'
 
 export type ReadingOptions = {
-  /** The rate per second of a counter is kept instead of the counter. */
-  readonly rate: boolean
+  /** What is kept: the value, the rate per second of a counter, or what a counter has grown by since somebody drained it. */
+  readonly keep: 'value' | 'rate' | 'increase'
   /** Samples above this are activity, whose last time is kept. */
   readonly activeAbove?: number
 }
+
+/** Of containers that are gone nobody knows whether they come back. */
+const MOST_LEFT = 100_000
 
 /** No source. */
 const NOBODY = 0
@@ -23,15 +26,19 @@ export class Reading {
   active: Float64Array | undefined
   readonly things: Things
   readonly activeAbove: number | undefined
+  readonly isIncrease: boolean
+  /** What counters showed that are not shown now, by the key of the thing, the oldest first. */
+  readonly left = new Map<string, number>()
   #owners = new Int32Array(0)
   #counters: { values: Float64Array; times: Float64Array } | undefined
   /** By thing, all sources that show it, where there are several. */
   readonly #contested = new Map<number, Set<number>>()
 
-  constructor(things: Things, { rate, activeAbove }: ReadingOptions) {
+  constructor(things: Things, { keep, activeAbove }: ReadingOptions) {
     this.things = things
     this.activeAbove = activeAbove
-    if (rate) this.#counters = { values: new Float64Array(0), times: new Float64Array(0) }
+    this.isIncrease = keep === 'increase'
+    if (keep !== 'value') this.#counters = { values: new Float64Array(0), times: new Float64Array(0) }
     if (activeAbove !== undefined) this.active = new Float64Array(0)
     things.attach(this)
   }
@@ -48,8 +55,18 @@ export class Reading {
     this.#owners = owners
   }
 
-  reset(number: number): void {
+  /** A thing that comes back goes on counting where it was. */
+  begin(number: number, key: string): void {
+    const known = this.left.get(key)
+    if (known === undefined) return
+    this.left.delete(key)
+    this.#counters!.values[number] = known
+  }
+
+  reset(number: number, key: string): void {
+    if (this.isIncrease) this.#leave(number, key)
     this.#clear(number)
+    if (this.#counters !== undefined) this.#counters.values[number] = NaN
     this.#contested.delete(number)
     if (this.active !== undefined) this.active[number] = NaN
   }
@@ -136,9 +153,29 @@ export class Reading {
     if (sinceMs === 0) return
     counters.values[number] = value
     counters.times[number] = time
-    if (!(sinceMs > 0)) return
+    if (sinceMs === -Infinity) return
     const increase = value >= before ? value - before : value
-    this.#put(source, number, (increase / sinceMs) * 1000, time)
+    if (this.isIncrease) this.#grow(number, increase, time)
+    else if (sinceMs > 0) this.#put(source, number, (increase / sinceMs) * 1000, time)
+  }
+
+  /** A counter that is seen for the first time has grown by all that it shows. */
+  #grow(number: number, increase: number, time: number): void {
+    const known = this.values[number]!
+    this.values[number] = Number.isNaN(known) ? increase : known + increase
+    this.times[number] = time
+  }
+
+  /** What a counter last showed: for whoever keeps it over a restart. */
+  counterOf(number: number): number {
+    return this.#counters?.values[number] ?? NaN
+  }
+
+  #leave(number: number, key: string): void {
+    const value = this.counterOf(number)
+    if (Number.isNaN(value)) return
+    if (this.left.size >= MOST_LEFT) this.left.delete(this.left.keys().next().value!)
+    this.left.set(key, value)
   }
 
   #contest(number: number, owner: number, source: number): void {
@@ -182,8 +219,9 @@ export class Reading {
     const [heir] = this.#contested.get(number) ?? []
     if (heir === undefined) return false
     this.#owners[number] = heir
+    // What it shows first is only where it goes on from.
     this.#counters!.values[number] = NaN
-    this.#counters!.times[number] = NaN
+    this.#counters!.times[number] = this.isIncrease ? Infinity : NaN
     return true
   }
 
@@ -192,7 +230,7 @@ export class Reading {
     this.values[number] = NaN
     this.times[number] = NaN
     if (this.#counters === undefined) return
-    this.#counters.values[number] = NaN
+    if (!this.isIncrease) this.#counters.values[number] = NaN
     this.#counters.times[number] = NaN
   }
 }

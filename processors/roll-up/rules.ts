@@ -20,7 +20,8 @@ export type ValueSpec = {
   readonly key: string
   readonly terms: readonly { readonly sign: 1 | -1; readonly facts: readonly string[] }[]
   readonly unit: string
-  readonly rate: boolean
+  /** Of a counter its rate, or what it has grown by; otherwise the value. */
+  readonly keep: 'value' | 'rate' | 'increase'
   readonly match: Readonly<Record<string, readonly string[]>>
   readonly per: readonly string[]
   /** In the unit; Infinity where nothing is too much. */
@@ -44,6 +45,8 @@ export type Rule = {
   readonly where: readonly Condition[]
   readonly phase: 'Pending' | 'Running' | undefined
   readonly zeroFor: 'gpu_nodes' | undefined
+  /** Whether it is the sum of counters, which goes on when one of them begins anew or is gone. */
+  readonly isTotal: boolean
 }
 
 export type Rules = { readonly rules: readonly Rule[]; readonly pass: readonly PassRule[] }
@@ -82,10 +85,11 @@ function ruleFrom(metric: OutputMetric, labels: OutputCatalog['labels'], facts: 
     where,
     phase,
     zeroFor: metric.zero_for,
+    isTotal: type === 'counter' && aggregate === 'sum',
   }
 }
 
-type ValueParts = Pick<OutputMetric, 'unit' | 'rate' | 'match' | 'per' | 'at_most' | 'aggregate'> & {
+type ValueParts = Pick<OutputMetric, 'unit' | 'rate' | 'match' | 'per' | 'at_most' | 'aggregate' | 'type'> & {
   readonly from?: OutputMetric['from']
   readonly plus?: OutputMetric['plus'] | undefined
   readonly minus?: OutputMetric['minus'] | undefined
@@ -100,14 +104,15 @@ function valueFrom(parts: ValueParts, facts: ReadonlyMap<string, Fact>): ValueSp
   ]
   const first = facts.get(terms[0]!.facts[0]!)
   const match = Object.fromEntries(Object.entries(parts.match).map(([label, values]) => [label, listOf(values)]))
+  const keep = rate ? 'rate' : parts.type === 'counter' && aggregate === 'sum' ? 'increase' : 'value'
   const isActivity = aggregate === 'last_active' || aggregate === 'idle_seconds'
   // What is divided stays in the unit of the fact; activity is in percent.
   const unit = aggregate === 'ratio' || rate ? (first?.unit ?? '') : isActivity ? '%' : parts.unit
   return {
-    key: JSON.stringify([terms, unit, rate, match, per, atMost]),
+    key: JSON.stringify([terms, unit, keep, match, per, atMost]),
     terms,
     unit,
-    rate,
+    keep,
     match,
     per,
     atMost: isActivity ? Infinity : atMost,

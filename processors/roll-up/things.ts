@@ -5,7 +5,11 @@
 import { EMPTY_LABELS, type Labels } from '../../pipeline/model/labels.ts'
 
 /** Something with an entry for each thing. */
-type Column = { grow(capacity: number): void; reset(number: number): void }
+type Column = {
+  grow(capacity: number): void
+  begin?(number: number, key: string): void
+  reset(number: number, key: string): void
+}
 
 const FIRST_CAPACITY = 64
 
@@ -63,7 +67,7 @@ export class Things {
   release(number: number): void {
     if (--this.#uses[number]! > 0) return
     this.onRelease(number)
-    for (const column of this.#columns) column.reset(number)
+    for (const column of this.#columns) column.reset(number, this.#keys[number]!)
     this.#numbers.delete(this.#keys[number]!)
     this.#keys[number] = ''
     this.#labels[number] = EMPTY_LABELS
@@ -95,6 +99,7 @@ export class Things {
     this.#keys[number] = key
     this.#labels[number] = labels
     this.#version++
+    for (const column of this.#columns) column.begin?.(number, key)
     return number
   }
 

@@ -28,6 +28,8 @@ export type Values = {
   readonly sourceOfHost: ReadonlyMap<string, Source>
   /** All readings, for whoever looks at their age. */
   readonly readings: readonly Reading[]
+  /** Those that say what counters have grown by, each with a name that stays over restarts. */
+  readonly increases: ReadonlyMap<string, Reading>
   /** Of GPUs, containers, hosts or series, each time anew. */
   evaluate(kind: ThingKind, value: ValueSpec): Float64Array
   /** The readings by which a thing is seen to be busy. */
@@ -64,17 +66,17 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
   }
 
   function readingOf(kind: ThingKind, fact: string, spec: ValueSpec): Reading {
-    const key = JSON.stringify([kind, fact, spec.rate, spec.match, spec.per])
+    const key = JSON.stringify([kind, fact, spec.keep, spec.match, spec.per])
     let reading = known.get(key)
     if (reading === undefined) {
       const isActivity = activeFacts.has(fact) && (kind === 'device' || kind === 'own')
       // Activity is in percent, which is what operators give the threshold in.
       const unit = facts.get(fact)?.unit ?? ''
       const storedIn = isActivity ? '%' : spec.unit
-      const scale = spec.rate ? ONE : (scaleBetween(unit, storedIn) ?? ONE)
-      reading = new Reading(things[kind], { rate: spec.rate, ...(isActivity && { activeAbove }) })
+      const scale = spec.keep === 'rate' ? ONE : (scaleBetween(unit, storedIn) ?? ONE)
+      reading = new Reading(things[kind], { keep: spec.keep, ...(isActivity && { activeAbove }) })
       known.set(key, reading)
-      storedUnits.set(reading, spec.rate ? spec.unit : scale === ONE ? unit : storedIn)
+      storedUnits.set(reading, spec.keep === 'rate' ? spec.unit : scale === ONE ? unit : storedIn)
       const name = factOf(kind, fact)
       if (name !== undefined) uses.push({ fact: name, reading, scale, identify: identifier(kind, spec, sourceOfHost) })
     }
@@ -121,6 +123,7 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
     series: things.series,
     sourceOfHost,
     readings: [...known.values()],
+    increases: new Map([...known].filter(([, { isIncrease }]) => isIncrease)),
     evaluate: (kind, spec) => evaluate(compile(kind, spec), things[kind].length, spec.atMost),
     activity: (kind, spec) => compile(kind, spec).flatMap(({ alternatives }) => alternatives.map(one => one.reading)),
   }

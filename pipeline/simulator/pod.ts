@@ -89,6 +89,11 @@ export function shareOf({ part }: FractionRequest, gpuMemoryMiB: number): number
   return 'fraction' in part ? part.fraction : part.memoryMiB / gpuMemoryMiB
 }
 
+/** How often over a pod may use what it requests: services have a limit of twice that, jobs have none. */
+export function limitFactor({ restartPolicy }: Pod): number | undefined {
+  return restartPolicy === 'Always' ? 2 : undefined
+}
+
 /** By what its container requests: its cgroup is below that of its class. No pod here has limits that would guarantee it anything. */
 export function qosClassOf({ cpuMillis }: Pod): QosClass {
   return cpuMillis > 0 ? 'Burstable' : 'BestEffort'

@@ -44,7 +44,8 @@ export function quotaRecords(
 function summed(rows: readonly Quota[]): QuotaAmounts {
   const sum = (of: (row: Quota) => number | undefined): number | undefined => {
     const told = rows.map(of).filter(amount => amount !== undefined)
-    return told.length === 0 ? undefined : told.reduce((a, b) => a + b)
+    // Quotas are decimals of a few digits, and so is their sum.
+    return told.length === 0 ? undefined : Number(told.reduce((a, b) => a + b).toPrecision(15))
   }
   return {
     gpus: sum(({ gpus }) => gpus),

@@ -22,7 +22,15 @@ async function demo(
 ): Promise<{ args: string[]; metrics: string; own: string; health: string; web: string }> {
   const simulator = await freePortsInARow(5)
   const [prometheus, own, health, web] = (await freePorts(4)) as [number, number, number, number]
-  const targets = [1, 2, 3, 4].map(node => `http://127.0.0.1:${simulator + node}/metrics`)
+  const config = join(folder, `demo-${simulator}.yaml`)
+  const text = readFileSync(join(root, 'configs/examples/demo.yaml'), 'utf8')
+  writeFileSync(
+    config,
+    text
+      .replaceAll(/127\.0\.0\.1:194(\d\d)/g, (_, port) => `127.0.0.1:${simulator + Number(port)}`)
+      .replaceAll('interval: 5s', 'interval: 1s')
+      .replaceAll('scrape_timeout: 4s', 'scrape_timeout: 900ms'),
+  )
   const kubeconfig = join(folder, `kubeconfig-${simulator}`)
   const example = readFileSync(join(root, 'configs/examples/demo.kubeconfig'), 'utf8')
   writeFileSync(kubeconfig, example.replace('127.0.0.1:19400', `127.0.0.1:${simulator}`))
@@ -32,19 +40,22 @@ async function demo(
     'extensions.health_check.endpoint': `127.0.0.1:${health}`,
     'extensions.web.endpoint': `127.0.0.1:${web}`,
     'extensions.simulator.endpoint': `127.0.0.1:${simulator}`,
-    'receivers.dcgm.static_targets': `[${targets.join(', ')}]`,
-    'receivers.dcgm.scrape_interval': '1s',
-    'receivers.dcgm.scrape_timeout': '900ms',
     'service.telemetry.metrics.address': `127.0.0.1:${own}`,
   }
   const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   return {
-    args: ['run', '--config', 'configs/examples/demo.yaml', ...set],
+    args: ['run', '--config', config, ...set],
     metrics: `http://127.0.0.1:${prometheus}/metrics`,
     own: `http://127.0.0.1:${own}/metrics`,
     health: `http://127.0.0.1:${health}`,
     web: `http://127.0.0.1:${web}`,
   }
+}
+
+/** The metrics that the demo's catalog publishes. */
+function publishedNames(): string[] {
+  const catalog = readFileSync(join(root, 'configs/catalogs/runai-2.17.yaml'), 'utf8')
+  return Array.from(catalog.matchAll(/^ {2}- metric: (\w+)$/gm), ([, name]) => name!)
 }
 
 function gpusIn(text: string): number {
@@ -70,7 +81,7 @@ describe('the demo', function () {
     await gpucol.until(/is running/)
     assert.match(
       gpucol.output(),
-      /dcgm \(4 targets every 1s\), kubernetes_api \(.*\) -> join_workload -> prometheus \(http:\/\/127\.0\.0\.1:\d+\/metrics\)/,
+      /dcgm \(4 targets every 1s\), kubelet .* kubernetes_api \(.*\) -> normalize -> join_workload -> roll_up .* prometheus \(http:\/\/127\.0\.0\.1:\d+\/metrics\)/,
     )
     await eventually(
       () => get(metrics),
@@ -82,7 +93,13 @@ describe('the demo', function () {
       async () => (await get(metrics)).match(/^DCGM_FI_DEV_POWER_USAGE\{.*[{,]pod=".*$/gm) ?? [],
       found =>
         found.length > 10 &&
-        found.every(row => /namespace="runai-reservation".*nodepool="\w|project="\w.*workload_name="\w/.test(row)),
+        found.every(row =>
+          /namespace="(runai|kai-resource)-reservation".*nodepool="\w|project="\w.*workload_name="\w/.test(row),
+        ),
+    )
+    await eventually(
+      () => get(metrics),
+      shown => publishedNames().every(name => shown.includes(`\n${name}{`)),
     )
     assert.match(await get(own), /gpucol_exporter_sent_metric_points_total/)
     assert.equal((await fetch(`${health}/readyz`)).status, 200)

@@ -1,7 +1,7 @@
 /** The families of pods. */
 import { nodeAddress } from '../node.ts'
 import { containerId, gpuResources, TERMINATION_GRACE_SECONDS } from '../objects/pod.ts'
-import { isFinished, qosClassOf, type Pod, type Termination } from '../pod.ts'
+import { isFinished, limitFactor, qosClassOf, type Pod, type Termination } from '../pod.ts'
 import { kindOf, line, oneOf, ownerFamily, seconds, single, type Family } from './family.ts'
 import { renderLabels, resourceName, type AllowList } from './label-names.ts'
 
@@ -189,6 +189,15 @@ function podInfo(pod: Pod): string {
 type Amount = { readonly resource: string; readonly unit: string; readonly amount: number }
 
 function limits(pod: Pod): Amount[] {
+  const factor = limitFactor(pod)
+  return factor === undefined ? gpus(pod) : [...gpus(pod), ...cpuAndMemory(pod, factor)]
+}
+
+function requests(pod: Pod): Amount[] {
+  return [...gpus(pod), ...cpuAndMemory(pod, 1)]
+}
+
+function gpus(pod: Pod): Amount[] {
   return Object.entries(gpuResources(pod)).map(([resource, count]) => ({
     resource: resourceName(resource),
     unit: 'integer',
@@ -196,10 +205,10 @@ function limits(pod: Pod): Amount[] {
   }))
 }
 
-function requests(pod: Pod): Amount[] {
-  const amounts = limits(pod)
-  if (pod.cpuMillis > 0) amounts.push({ resource: 'cpu', unit: 'core', amount: pod.cpuMillis / 1000 })
-  if (pod.memoryMiB > 0) amounts.push({ resource: 'memory', unit: 'byte', amount: pod.memoryMiB * 1_048_576 })
+function cpuAndMemory({ cpuMillis, memoryMiB }: Pod, factor: number): Amount[] {
+  const amounts: Amount[] = []
+  if (cpuMillis > 0) amounts.push({ resource: 'cpu', unit: 'core', amount: (cpuMillis * factor) / 1000 })
+  if (memoryMiB > 0) amounts.push({ resource: 'memory', unit: 'byte', amount: memoryMiB * factor * 1_048_576 })
   return amounts
 }
 

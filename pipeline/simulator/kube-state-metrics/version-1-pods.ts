@@ -1,7 +1,7 @@
 /** The families of pods in kube-state-metrics 1.x. */
 import { nodeAddress } from '../node.ts'
 import { containerId } from '../objects/pod.ts'
-import type { Pod } from '../pod.ts'
+import { limitFactor, type Pod } from '../pod.ts'
 import { kindOf, oneOf, ownerFamily, single, type Family } from './family.ts'
 import { plainLabels } from './label-names.ts'
 import { podFamilies } from './pod-families.ts'
@@ -73,12 +73,13 @@ export function podFamiliesOf1(): Family<Pod>[] {
     same('kube_pod_container_status_restarts_total'),
     same('kube_pod_container_resource_requests'),
     same('kube_pod_container_resource_limits'),
-    requests('cpu_cores', 'cpu cores', ({ cpuMillis }) => cpuMillis / 1000),
-    requests('memory_bytes', 'memory bytes', ({ memoryMiB }) => memoryMiB * 1_048_576),
-    nothing('kube_pod_container_resource_limits_cpu_cores', 'The limit on cpu cores to be used by a container.'),
-    nothing(
-      'kube_pod_container_resource_limits_memory_bytes',
-      'The limit on memory to be used by a container in bytes.',
+    amount('requests_cpu_cores', 'The number of requested cpu cores by a container.', cores),
+    amount('requests_memory_bytes', 'The number of requested memory bytes by a container.', bytes),
+    amount('limits_cpu_cores', 'The limit on cpu cores to be used by a container.', pod =>
+      cores(pod, limitFactor(pod) ?? 0),
+    ),
+    amount('limits_memory_bytes', 'The limit on memory to be used by a container in bytes.', pod =>
+      bytes(pod, limitFactor(pod) ?? 0),
     ),
   ]
 }
@@ -102,16 +103,19 @@ function reasons(family: Family<Pod>, all: readonly string[], reasonOf: (pod: Po
   }
 }
 
-function requests(suffix: string, what: string, amount: (pod: Pod) => number): Family<Pod> {
+function amount(suffix: string, help: string, amountOf: (pod: Pod) => number): Family<Pod> {
   return single(
-    `kube_pod_container_resource_requests_${suffix}`,
-    `The number of requested ${what} by a container.`,
-    pod => amount(pod) || undefined,
+    `kube_pod_container_resource_${suffix}`,
+    help,
+    pod => amountOf(pod) || undefined,
     pod => `,container="${pod.container}",node="${pod.nodeName ?? ''}"`,
   )
 }
 
-/** No pod here has limits of CPU or memory: what is left of the family is its head. */
-function nothing(name: string, help: string): Family<Pod> {
-  return single(name, help, () => undefined)
+function cores({ cpuMillis }: Pod, factor = 1): number {
+  return (cpuMillis * factor) / 1000
+}
+
+function bytes({ memoryMiB }: Pod, factor = 1): number {
+  return memoryMiB * factor * 1_048_576
 }

@@ -1,6 +1,6 @@
 /** Pods as the API has them. */
 import type { KubernetesObject } from '../kubernetes-object.ts'
-import { isFinished, qosClassOf, type Pod, type Termination } from '../pod.ts'
+import { isFinished, limitFactor, qosClassOf, type Pod, type Termination } from '../pod.ts'
 import { nodeAddress } from '../node.ts'
 import { referenceTo } from './owner.ts'
 import { timestamp } from './timestamp.ts'
@@ -45,7 +45,7 @@ export function podObject(pod: Pod): KubernetesObject {
   }
 }
 
-/** Requests by resource, as quantities; limits are the GPUs alone. */
+/** GPUs by resource, as quantities, requests and limits alike. */
 export function gpuResources({ request }: Pod): Record<string, string> {
   switch (request.kind) {
     case 'whole':
@@ -59,13 +59,17 @@ export function gpuResources({ request }: Pod): Record<string, string> {
   }
 }
 
-function container(pod: Pod): Record<string, unknown> {
-  const limits = gpuResources(pod)
-  const requests = {
-    ...(pod.cpuMillis > 0 && { cpu: `${pod.cpuMillis}m` }),
-    ...(pod.memoryMiB > 0 && { memory: `${pod.memoryMiB}Mi` }),
-    ...limits,
+function plainResources({ cpuMillis, memoryMiB }: Pod, factor: number): Record<string, string> {
+  return {
+    ...(cpuMillis > 0 && { cpu: `${cpuMillis * factor}m` }),
+    ...(memoryMiB > 0 && { memory: `${memoryMiB * factor}Mi` }),
   }
+}
+
+function container(pod: Pod): Record<string, unknown> {
+  const factor = limitFactor(pod)
+  const limits = { ...(factor !== undefined && plainResources(pod, factor)), ...gpuResources(pod) }
+  const requests = { ...plainResources(pod, 1), ...gpuResources(pod) }
   return {
     name: pod.container,
     image: pod.image,

@@ -65,9 +65,9 @@ export function isHolding({ spec, status }: PodObject): boolean {
   return spec.nodeName !== undefined && status.phase !== 'Succeeded' && status.phase !== 'Failed'
 }
 
+/** The GPUs among them. */
 export function limitsOf({ spec }: PodObject): [resource: string, count: number][] {
-  return Object.entries(spec.containers[0]!.resources.limits ?? {}).map(([resource, count]) => [
-    resource,
-    Number(count),
-  ])
+  return Object.entries(spec.containers[0]!.resources.limits ?? {})
+    .filter(([resource]) => resource.startsWith('nvidia.com/'))
+    .map(([resource, count]) => [resource, Number(count)])
 }

@@ -28,7 +28,10 @@ describe('own metrics', () => {
   it('have names by one rule, each of them once', () => {
     assert.deepEqual(names, [...new Set(names)])
     for (const metric of OWN_METRICS) {
-      assert.match(metric.name, /^gpucol_(receiver|processor|rollup|exporter|http_server|config|build|process)_[a-z0-9_]+$/)
+      assert.match(
+        metric.name,
+        /^gpucol_(receiver|processor|rollup|exporter|http_server|config|build|process)_[a-z0-9_]+$/,
+      )
       assert.doesNotMatch(metric.name, /_total$/, 'Prometheus gets it from the kind')
       if (metric.unit === 's') assert.match(metric.name, /_seconds$/)
       if (metric.unit === 'By') assert.match(metric.name, /_bytes$/)

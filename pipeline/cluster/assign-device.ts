@@ -1,11 +1,13 @@
 /**
  * Says who has which part of a device. What tells it, in this order: whom the exporter names; where that is a pod that only reserves
- * the GPU, or one of those who share it, all pods of its group; a reservation, or an instance, that names the device itself.
+ * the GPU, or one of those who share it, all pods of its group; a reservation, or an instance, that names the device itself; a resource
+ * claim that got it.
  *
  * Pure: all that it hangs on it reads by `look`.
  */
 import { isReservation, type AssignmentRules } from './assignment-rules.ts'
 import type { Assignment, Passed, UnattributedReason } from './assignment.ts'
+import { podsClaiming } from './claims.ts'
 import { nodeOf, nodeOfDevice } from './find-node.ts'
 import { podOf, type FoundPod, type PodReader } from './find-pod.ts'
 import { groupsOf, instanceMark, reservedMark } from './gpu-marks.ts'
@@ -27,6 +29,7 @@ export function assignDevice(reader: PodReader, device: SeenDevice, rules: Assig
   for (const holder of device.holders) claimNamed(reader, found, holder, certainNode, rules)
   if (found.claims.size === 0) claimReserved(reader, found, device, rules)
   if (found.claims.size === 0) claimInstance(reader, found, device, nodeName, rules)
+  if (found.claims.size === 0) claimByClaim(reader, found, device)
   // In whichever order pods became known, the numbers are the same to the last bit.
   const claims = withoutHosts([...found.claims].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one))
   const { holdings, rest } = splitDevice(claims, replicas.count)
@@ -169,6 +172,16 @@ function claimInstance(
     if (!isBound(member.pod) || isReservation(member.pod, rules)) continue
     const because = 'its annotation runai-mig-device names the instance'
     claim(found, keyOf(member), { pod: member, job: undefined, replicas: undefined, because })
+  }
+}
+
+/** Whom it is claimed for by dynamic resource allocation, which exporters do not always know. Who share a claim share alike. */
+function claimByClaim(reader: PodReader, found: Finding, { id, part }: SeenDevice): void {
+  if (part !== undefined) return
+  for (const { pod, claim: name } of podsClaiming(reader, id)) {
+    if (!isBound(pod)) continue
+    const member: FoundPod = { pod, from: 'the Kubernetes API', isGone: false }
+    claim(found, keyOf(member), { pod: member, job: undefined, replicas: undefined, because: `resource claim ${name}` })
   }
 }
 

@@ -57,6 +57,21 @@ export function claimedDevices({ look, tables }: PodReader, pod: Pod): ClaimedDe
   })
 }
 
+/** The pods that a GPU is claimed for, with the name of the claim. */
+export function podsClaiming(
+  { look, tables }: PodReader,
+  uuid: string,
+): { readonly pod: Pod; readonly claim: string }[] {
+  const devices = look(tables.publishedUuids.entry(uuid)) ?? []
+  return devices
+    .flatMap(device => look(tables.claimsByDevice.entry(device)) ?? [])
+    .flatMap(key => {
+      const claim = look(tables.claims.entry(key))
+      const pods = (claim?.pods ?? []).map(({ uid }) => look(tables.pods.entry(uid)))
+      return pods.filter(pod => pod !== undefined).map(pod => ({ pod, claim: claim!.name }))
+    })
+}
+
 /** The names of the claims that a pod uses; undefined where there are none. Those of a template are known when they are made. */
 export function claimsOfPod(spec: Record<string, unknown>, status: Record<string, unknown>): string[] | undefined {
   const made = new Map(records(status['resourceClaimStatuses']).map(one => [one['name'], one['resourceClaimName']]))

@@ -5,9 +5,9 @@
 import type { Cluster } from '../component.ts'
 import type { Tracked } from '../model/tracked.ts'
 import type { Admission, PodGroup } from './admissions.ts'
-import type { Claim, PublishedDevice } from './claims.ts'
+import { publishedKey, type Claim, type PublishedDevice } from './claims.ts'
 import { marksOf } from './gpu-marks.ts'
-import { indexed } from './indexed.ts'
+import { BY_NOTHING, indexed } from './indexed.ts'
 import type { KubernetesMetadata, Node, Pod } from './objects.ts'
 import { addressesOf } from './pod-state.ts'
 import type { QuotaObject } from './quotas.ts'
@@ -30,6 +30,10 @@ export type ClusterTables = {
   readonly claims: Tracked<Claim>
   /** By `publishedKey`. */
   readonly publishedDevices: Tracked<PublishedDevice>
+  /** Kept as `claims` is written: keys of claims by the device that they got, which is its `publishedKey`. */
+  readonly claimsByDevice: Tracked<readonly string[]>
+  /** Kept as `publishedDevices` is written: keys of devices by UUID. */
+  readonly publishedUuids: Tracked<readonly string[]>
   /** By `podGroupKey`. */
   readonly podGroups: Tracked<PodGroup>
   /** By the uid of the job. */
@@ -60,6 +64,8 @@ function createTables(cluster: Cluster): ClusterTables {
   const podMarks = cluster.table<readonly string[]>('pod_marks')
   const podAddresses = cluster.table<readonly string[]>('pod_addresses')
   const nodeAddresses = cluster.table<readonly string[]>('node_addresses')
+  const claimsByDevice = cluster.table<readonly string[]>('claims_by_device')
+  const publishedUuids = cluster.table<readonly string[]>('published_uuids')
   return {
     podMarks,
     podAddresses,
@@ -74,8 +80,14 @@ function createTables(cluster: Cluster): ClusterTables {
     namespaces: cluster.table('namespaces'),
     nodes: indexed<Node>(cluster.table('nodes'), [{ table: nodeAddresses, by: ({ addresses }) => addresses }]),
     quotas: cluster.table('quotas'),
-    claims: cluster.table('claims'),
-    publishedDevices: cluster.table('published_devices'),
+    claims: indexed<Claim>(cluster.table('claims'), [
+      { table: claimsByDevice, by: ({ devices }) => devices.map(publishedKey) },
+    ]),
+    publishedDevices: indexed<PublishedDevice>(cluster.table('published_devices'), [
+      { table: publishedUuids, by: ({ uuid }) => (uuid === undefined ? BY_NOTHING : [uuid]) },
+    ]),
+    claimsByDevice,
+    publishedUuids,
     podGroups: cluster.table('pod_groups'),
     admissions: cluster.table('admissions'),
     readKinds: cluster.table('read_kinds'),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { assignDevice } from '../../../pipeline/cluster/assign-device.ts'
 import { assignmentRules } from '../../../pipeline/cluster/assignment-rules.ts'
+import { publishedKey } from '../../../pipeline/cluster/claims.ts'
 import type { Assignment } from '../../../pipeline/cluster/assignment.ts'
 import { createCluster } from '../../../pipeline/cluster/cluster.ts'
 import { seenTables, type PodReader } from '../../../pipeline/cluster/find-pod.ts'
@@ -477,4 +478,39 @@ describe('who has which part of a device, as exporters show it', () => {
       )
     })
   }
+})
+
+describe('a device that is claimed', () => {
+  /** Two pods share a claim, of which the driver publishes the UUID. */
+  function claimed(parts: Partial<SeenDevice>): string {
+    const cluster = createCluster()
+    const { claims, publishedDevices } = clusterTables(cluster)
+    const pods = ['a', 'b'].map(name => podNamed(name, live))
+    for (const pod of pods) putPod(cluster, pod)
+    const gpu = { driver: 'gpu.nvidia.com', pool: 'node-a', device: 'gpu-0' }
+    const reservedFor = [...pods, { name: 'x', uid: 'nobody' }]
+    claims.set('ns/c', {
+      kind: 'ResourceClaim',
+      namespace: 'ns',
+      name: 'c',
+      uid: 'c',
+      pods: reservedFor,
+      devices: [gpu],
+    })
+    const published = { uuid: 'GPU-1', parentUuid: undefined, profile: undefined, node: 'node-a' }
+    publishedDevices.set(publishedKey(gpu), published)
+    return text(assignDevice(reader(cluster), device(parts), assignmentRules()))
+  }
+
+  it('is that of the pods that the claim is reserved for, where the exporter names nobody', () => {
+    assert.equal(claimed({}), 'a=0.5 b=0.5 shared')
+  })
+
+  it('is that of the pod that the exporter names', () => {
+    assert.equal(claimed(named('a')), 'a=1')
+  })
+
+  it('is free where no claim got it', () => {
+    assert.equal(claimed({ id: 'GPU-2' }), 'free=1')
+  })
 })

@@ -113,6 +113,9 @@ const config = {
 /** What every roll-up has beside its catalog. */
 const ALWAYS = ['unattributed']
 
+/** How long after a start it is waited for workloads that were there before it. */
+const SETTLED_MS = 3_600_000
+
 export const rollUp = defineProcessor({
   type: 'roll_up',
   summary: 'Rolls up GPUs, pods and nodes to workloads, projects and the cluster, in the words of a catalog.',
@@ -182,6 +185,7 @@ export const rollUp = defineProcessor({
     )
     const startedMs = clock.monotonic()
     let isLoaded = false
+    let flushedMs = -Infinity
     let stopTimer = (): void => {}
     let unobserve = (): void => {}
 
@@ -197,7 +201,23 @@ export const rollUp = defineProcessor({
     function flush(): void {
       if (!isReady()) return
       intake.expire()
-      for (const batch of cycle.flush(clock.now())) hand(batch)
+      if (isSettled()) cycle.activity.settle()
+      const nowMs = clock.now()
+      if (nowMs < flushedMs) setBack(nowMs)
+      flushedMs = nowMs
+      for (const batch of cycle.flush(nowMs)) hand(batch)
+    }
+
+    /** Whether whoever is not known by now is no more: kube-state-metrics may have been away at the start. */
+    function isSettled(): boolean {
+      if (clock.monotonic() - startedMs < SETTLED_MS) return false
+      return ![...tables.feeds.values()].includes('reading')
+    }
+
+    /** What was noted by a clock that was ahead would be newer than everything for as long as it was ahead. */
+    function setBack(nowMs: number): void {
+      values.notAfter(nowMs)
+      cycle.activity.notAfter(nowMs)
     }
 
     function hand(batch: Batch): void {
@@ -213,6 +233,7 @@ export const rollUp = defineProcessor({
       async start() {
         await state.load()
         cycle.restore()
+        setBack(clock.now())
         isLoaded = true
         unobserve = observeRollUp(host.counters, cycle, intake, values, clock)
         stopTimer = everyInterval(clock, parseDuration(options.interval), () => {

@@ -15,6 +15,12 @@ export type Activity = {
   ofWorkload(id: string): number
   /** Takes from readings what pairs did. Before the pairs are replaced by others, and at every flush. */
   note(pairs: Iterable<PairRecord>, ownReading: (pair: PairRecord) => number): void
+  /** What was kept has been read from disk. It is not forgotten as long as nobody may know yet that it is gone. */
+  restored(): void
+  /** From now on, who has not been seen since the start is gone. */
+  settle(): void
+  /** The clock has been set back: nothing was busy later than now. */
+  notAfter(nowMs: number): void
   /** Forgets pods, pairs and workloads that are no more. */
   retain(
     pods: ReadonlyMap<string, unknown>,
@@ -39,25 +45,35 @@ export function createActivity(values: Values, spec: ValueSpec | undefined): Act
     workloads: new Map<string, number>(),
   }
   const pairStates = new Map<string, PairState>()
+  const awaited = { pods: new Set<string>(), workloads: new Set<string>() }
   values.devices.onRelease = number => {
     if (readings.length > 0) later(kept.devices, values.devices.keyOf(number), activeAt(readings, number))
   }
 
-  function stateOf(pair: PairRecord, number: number): PairState {
+  /** Undefined while nothing has been read of it. */
+  function stateOf(pair: PairRecord, number: number, readMs: number): PairState | undefined {
     let state = pairStates.get(pair.key)
     if (state === undefined) {
-      state = { sinceMs: beginning(pair, number), activeMs: NaN }
-      pairStates.set(pair.key, state)
+      const sinceMs = beginning(pair, number, readMs)
+      if (Number.isNaN(sinceMs)) return undefined
+      pairStates.set(pair.key, (state = { sinceMs, activeMs: NaN }))
     }
     return state
   }
 
   /** What a device did for its last pod was not done by the next one. */
-  function beginning({ device }: PairRecord, number: number): number {
+  function beginning({ device }: PairRecord, number: number, readMs: number): number {
     const { isShared, device: seen } = device.assignment
     const isNamed = seen.holders.length > 0 && !isShared
-    if (number < 0) return Infinity
-    return isNamed ? values.devices.shownMs(number) : lastRead(readings, number)
+    if (number < 0) return NaN
+    return isNamed ? values.devices.shownMs(number) : readMs
+  }
+
+  function forget(name: 'pods' | 'workloads', isThere: (key: string) => boolean): void {
+    for (const key of kept[name].keys()) {
+      if (isThere(key)) awaited[name].delete(key)
+      else if (!awaited[name].has(key)) kept[name].delete(key)
+    }
   }
 
   return {
@@ -71,15 +87,33 @@ export function createActivity(values: Values, spec: ValueSpec | undefined): Act
     ofPair: key => pairStates.get(key)?.activeMs ?? NaN,
     ofPod: key => kept.pods.get(key) ?? NaN,
     ofWorkload: id => kept.workloads.get(id) ?? NaN,
+    restored() {
+      awaited.pods = new Set(kept.pods.keys())
+      awaited.workloads = new Set(kept.workloads.keys())
+    },
+    settle() {
+      awaited.pods.clear()
+      awaited.workloads.clear()
+    },
+    notAfter(nowMs) {
+      for (const times of Object.values(kept)) {
+        for (const [key, timeMs] of times) if (timeMs > nowMs) times.set(key, nowMs)
+      }
+      for (const state of pairStates.values()) {
+        state.sinceMs = Math.min(state.sinceMs, nowMs)
+        state.activeMs = Math.min(state.activeMs, nowMs)
+      }
+    },
     note(pairs, ownReading) {
       if (readings.length === 0) return
       for (const pair of pairs) {
         const number = values.devices.find(pair.device.key)
         const own = pair.device.assignment.isShared ? ownReading(pair) : -1
-        const state = stateOf(pair, number)
-        const hasOwn = own >= 0 && !Number.isNaN(lastRead(ownReadings, own))
+        const ownMs = own < 0 ? NaN : lastRead(ownReadings, own)
+        const hasOwn = !Number.isNaN(ownMs)
+        const state = stateOf(pair, number, hasOwn || number < 0 ? ownMs : lastRead(readings, number))
         const activeMs = hasOwn ? activeAt(ownReadings, own) : number < 0 ? NaN : activeAt(readings, number)
-        if (!(activeMs >= state.sinceMs)) continue
+        if (state === undefined || !(activeMs >= state.sinceMs)) continue
         state.activeMs = activeMs
         later(kept.pods, pair.holder.key, activeMs)
         later(kept.workloads, pair.holder.get('workload_id') ?? '', activeMs)
@@ -87,8 +121,9 @@ export function createActivity(values: Values, spec: ValueSpec | undefined): Act
     },
     retain(pods, pairs, workloads) {
       for (const key of pairStates.keys()) if (!pairs.has(key)) pairStates.delete(key)
-      for (const key of kept.pods.keys()) if (!pods.has(key) && !key.startsWith('job ')) kept.pods.delete(key)
-      for (const id of kept.workloads.keys()) if (!workloads.has(id)) kept.workloads.delete(id)
+      // A job of a batch system is its own workload.
+      forget('pods', key => pods.has(key) || (key.startsWith('job ') && workloads.has(key.slice('job '.length))))
+      forget('workloads', id => workloads.has(id))
     },
     collect() {
       if (readings.length === 0) return

@@ -3,6 +3,7 @@
  * are known already.
  */
 import type { Condition, ContributorKind, Level } from '../../pipeline/catalog/output-schema.ts'
+import { divided, type Measured } from './divided-memory.ts'
 import type { Entity } from './entity.ts'
 import type { BoardRecord, DeviceRecord, PairRecord, RestRecord } from './device-records.ts'
 import type { NodeRecord } from './node-records.ts'
@@ -100,20 +101,33 @@ export function pairContributors(
       const column = values.evaluate('device', spec)
       const ownColumn = values.evaluate('own', spec)
       const result = new Float64Array(pairs.length)
-      const isDivided = sharedMemory === 'split'
       for (let i = 0; i < result.length; i++) {
         const number = numbers[i]!
         let value = own[i]! >= 0 ? ownColumn[own[i]!]! : NaN
-        if (value !== value && number >= 0) {
-          if (isShared[i] === 0 || !spec.isAmount) value = column[number]!
-          else if (isDivided) value = column[number]! * split[i]!
-        }
+        if (value !== value && number >= 0 && (isShared[i] === 0 || !spec.isAmount)) value = column[number]!
         result[i] = value
       }
+      if (sharedMemory === 'split' && spec.isAmount) divide(result, column)
       return result
     },
   }
+
+  /** Gives those who share a device and have no reading what is left of it. */
+  function divide(result: Float64Array, column: Float64Array): void {
+    const measured = new Map<number, { used: number; share: number }>()
+    numbers.forEach((number, i) => {
+      if (isShared[i] === 0 || result[i] !== result[i]) return
+      const known = measured.get(number) ?? { used: 0, share: 0 }
+      measured.set(number, { used: known.used + result[i]!, share: known.share + split[i]! })
+    })
+    numbers.forEach((number, i) => {
+      if (number < 0 || isShared[i] === 0 || result[i] === result[i]) return
+      result[i] = divided(column[number]!, measured.get(number) ?? NOTHING_MEASURED, split[i]!)
+    })
+  }
 }
+
+const NOTHING_MEASURED: Measured = { used: 0, share: 0 }
 
 /** By what is known of them, and whether they meet the conditions. */
 export function podContributors(pods: readonly PodRecord[], at: EntityAt): Contributors {

@@ -19,6 +19,7 @@ import {
   type Contributors,
   type SharedMemory,
 } from './contributors.ts'
+import { divided, type Measured } from './divided-memory.ts'
 import { heldDevices, type BoardRecord, type DeviceRecord, type PairRecord, type RestRecord } from './device-records.ts'
 import { entityFrom, Grouping, type Entity } from './entity.ts'
 import type { Model } from './model.ts'
@@ -203,15 +204,24 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
     const { isShared, holdings, rest } = device.assignment
     if (!isOfDevice || (gpus === 0 && !isShared)) return NaN
     const total = used[values.devices.find(device.key)]!
-    if (!isShared || sharedMemory === 'split')
-      return gpus === 0 ? NaN : holdings.length === 0 ? total : total * rest.share
-    let left = total
+    if (!isShared) return holdings.length === 0 ? total : total * rest.share
+    const measured = measuredOn(device, own)
+    if (sharedMemory === 'measured') return Math.max(0, total - measured.used)
+    const left = divided(total, measured, rest.share)
+    return gpus === 0 && left === 0 ? NaN : left
+  }
+
+  /** What pods on a shared device are known to use of it. */
+  function measuredOn(device: DeviceRecord, own: Float64Array): Measured {
+    let [used, share] = [0, 0]
     for (const pair of pairsByDevice.get(device) ?? []) {
       const reading = ownReading(pair)
       const value = reading < 0 ? NaN : own[reading]!
-      if (!Number.isNaN(value)) left -= value
+      if (Number.isNaN(value)) continue
+      used += value
+      share += pair.share
     }
-    return Math.max(0, left)
+    return { used, share }
   }
 
   const memorySpec = rules.find(({ of: kind, value }) => kind === 'rest' && value?.terms[0]!.facts[0] === 'gpu_memory')
@@ -316,7 +326,10 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
       activity.collect()
       counterTotals.collect()
     },
-    restore: () => counterTotals.restore(),
+    restore() {
+      activity.restored()
+      counterTotals.restore()
+    },
     contributors: contributed,
     flush(nowMs) {
       refresh(nowMs)

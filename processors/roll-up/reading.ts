@@ -71,6 +71,13 @@ export class Reading {
     if (this.active !== undefined) this.active[number] = NaN
   }
 
+  /** The clock has been set back: nothing was read later than now. */
+  notAfter(nowMs: number): void {
+    for (const times of [this.times, this.active ?? []]) {
+      for (let i = 0; i < times.length; i++) if (times[i]! > nowMs) times[i] = nowMs
+    }
+  }
+
   /**
    * A sample for each thing of `numbers`: that of numbers[i] is in `values` at columns[i], to be multiplied and divided. `isAbsent` says
    * which columns have none.

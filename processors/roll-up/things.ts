@@ -59,6 +59,11 @@ export class Things {
     return this.#shown[number]!
   }
 
+  /** The clock has been set back: nothing is shown since later than now. */
+  notAfter(nowMs: number): void {
+    for (let i = 0; i < this.#shown.length; i++) this.#shown[i] = Math.min(this.#shown[i]!, nowMs)
+  }
+
   /** One more series of a thing whose number is known. */
   retain(number: number): void {
     this.#uses[number]!++

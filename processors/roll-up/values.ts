@@ -32,6 +32,8 @@ export type Values = {
   readonly increases: ReadonlyMap<string, Reading>
   /** Of GPUs, containers, hosts or series, each time anew. */
   evaluate(kind: ThingKind, value: ValueSpec): Float64Array
+  /** The clock has been set back: nothing is from later than now. */
+  notAfter(nowMs: number): void
   /** The readings by which a thing is seen to be busy. */
   activity(kind: 'device' | 'own', value: ValueSpec): readonly Reading[]
 }
@@ -125,6 +127,10 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
     readings: [...known.values()],
     increases: new Map([...known].filter(([, { isIncrease }]) => isIncrease)),
     evaluate: (kind, spec) => evaluate(compile(kind, spec), things[kind].length, spec.atMost),
+    notAfter(nowMs) {
+      for (const one of Object.values(things)) one.notAfter(nowMs)
+      for (const reading of known.values()) reading.notAfter(nowMs)
+    },
     activity: (kind, spec) => compile(kind, spec).flatMap(({ alternatives }) => alternatives.map(one => one.reading)),
   }
 }

@@ -28,7 +28,7 @@ import { createIntake } from './roll-up/intake.ts'
 import { createKeptState } from './roll-up/kept-state.ts'
 import { createModel, type ModelRules } from './roll-up/model.ts'
 import { observeRollUp } from './roll-up/own-metrics.ts'
-import { createPass } from './roll-up/pass.ts'
+import { createPass, type Joined } from './roll-up/pass.ts'
 import { resolveRules } from './roll-up/rules.ts'
 import { everyInterval } from './roll-up/timer.ts'
 import { createValues } from './roll-up/values.ts'
@@ -167,10 +167,11 @@ export const rollUp = defineProcessor({
     const passing = createSeriesProcessor(
       createPass({
         rules: pass,
+        isOfObjects: name => objectFacts.has(name),
         isConsumed: name => intake.wants(name) || objectFacts.has(name),
         keepInput: options.keep_input,
         tables,
-        joinedLabels: () => joinedNames(joinerOf(host)),
+        joined: () => joinedBy(joinerOf(host)),
         apiTells: apiTells.entry('tells'),
       }),
       host,
@@ -304,10 +305,10 @@ function joinerOf({ cluster, pipeline }: Host): Joiner | undefined {
 }
 
 /** A node is a label that series of Kubernetes objects have of their own. */
-function joinedNames(joiner: Joiner | undefined): ReadonlySet<string> {
-  if (joiner === undefined) return new Set()
+function joinedBy(joiner: Joiner | undefined): Joined {
+  if (joiner === undefined) return { labels: new Set(), names: new Map() }
   const names = Array.from(joiner.names).filter(([label]) => label !== 'node')
-  return new Set([...names.map(([, name]) => name), ...joiner.add.keys()])
+  return { labels: new Set([...names.map(([, name]) => name), ...joiner.add.keys()]), names: joiner.names }
 }
 
 /** The model of the cluster is made of these. */

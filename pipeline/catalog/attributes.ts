@@ -1,5 +1,5 @@
 /** What labels of rolled-up metrics can be: the attributes of GPUs, pods, workloads and what they belong to. */
-import { parseLookUp } from '../cluster/look-up.ts'
+import { lookUpOrNothing } from '../cluster/look-up.ts'
 import type { ContributorKind, Level } from './output-schema.ts'
 
 const OF_PODS = [
@@ -59,30 +59,77 @@ export const LEVELS_OF: Readonly<Record<ContributorKind, readonly Level[]>> = {
   container: ['pod', 'workload', 'project', 'department', 'user', 'queue', 'nodepool', 'node', 'cluster'],
   node: ['node', 'nodepool', 'cluster'],
   host: ['node', 'nodepool', 'cluster'],
-  workload: ['workload'],
+  workload: ['workload', 'project', 'department', 'user', 'queue', 'cluster'],
   project_quota: ['project', 'department', 'cluster'],
   queue_quota: ['queue', 'project', 'department', 'nodepool', 'cluster'],
   rest: ['node', 'nodepool', 'cluster'],
   series: ['series'],
 }
 
+/** What labels of series that pass can be, with the names that `join_workload` and exporters have for it. */
+export const JOINED: Readonly<Partial<Record<Attribute, string>>> = {
+  pod: 'pod',
+  namespace: 'namespace',
+  pod_uid: 'pod_uuid',
+  node: 'node',
+  nodepool: 'nodepool',
+  workload_id: 'workload_id',
+  workload_name: 'workload_name',
+  workload_kind: 'workload_kind',
+  workload_type: 'workload_type',
+  project: 'project',
+  department: 'department',
+  user: 'user',
+  queue: 'queue',
+}
+
 /** What is known of contributors that are no readings. */
 export const QUANTITIES: Readonly<Partial<Record<ContributorKind, readonly string[]>>> = {
   gpu: ['allocated', 'mig'],
-  pod: ['gpus', 'gpu_memory', 'cpu_requests', 'memory_requests', 'cpu_limits', 'memory_limits', 'millicpus'],
+  pod: ['gpus', 'gpu_memory', 'cpu_requests', 'memory_requests', 'cpu_limits', 'memory_limits', 'millicpus', 'age'],
   node: ['gpus'],
   project_quota: ['gpus', 'cpu_cores', 'memory_bytes'],
   queue_quota: ['gpus', 'cpu_cores', 'memory_bytes'],
   rest: ['gpus', 'gpu_memory'],
 }
 
-/** Why a text is no attribute; undefined if it is one. */
-export function attributeMistake(text: string): string | undefined {
-  if ((ATTRIBUTES as readonly string[]).includes(text) || /^label\..+/.test(text)) return undefined
-  try {
-    parseLookUp(text)
-    return undefined
-  } catch {
-    return `"${text}" is nothing that a label can be: there are ${ATTRIBUTES.join(', ')}, look-ups such as namespace.label.team, and label.NAME`
-  }
+/** Kinds of which a number may be looked up, with the objects it may be written on. */
+const LOOKED_UP: Readonly<Partial<Record<ContributorKind, readonly string[]>>> = {
+  pod: ['pod', 'owner', 'namespace', 'node'],
+  node: ['node'],
+}
+
+/** Whether a text is a look-up that a contributor of the kind can answer. */
+export function isLookUpFor(kind: ContributorKind, text: string): boolean {
+  const lookUp = lookUpOrNothing(text)
+  return lookUp !== undefined && (LOOKED_UP[kind]?.includes(lookUp.object) ?? false)
+}
+
+/** Whether a text is something that a label can be: an attribute, a look-up, or a label of a series. */
+export function isAttribute(text: string): boolean {
+  return (
+    (ATTRIBUTES as readonly string[]).includes(text) || /^label\..+/.test(text) || lookUpOrNothing(text) !== undefined
+  )
+}
+
+/** Levels at which only some attributes are known; elsewhere what is known of the oldest pod is. */
+const KNOWN_AT: Readonly<Partial<Record<Level, readonly string[]>>> = {
+  gpu: ['cluster', 'node', ...OF_GPUS],
+  node: ['cluster', ...OF_NODES, 'model', 'ready', 'schedulable'],
+  nodepool: ['cluster', 'nodepool'],
+  cluster: ['cluster'],
+}
+
+/** Kinds that are more than their level: a quota and what is left of a GPU have attributes of their own. */
+const WITH_OWN_ATTRIBUTES: ReadonlySet<ContributorKind> = new Set(['project_quota', 'queue_quota', 'rest', 'series'])
+
+/** What labels can be at a level, if not everything; a node can also be looked at. */
+export function attributesAt(kind: ContributorKind, level: Level): readonly string[] | undefined {
+  return WITH_OWN_ATTRIBUTES.has(kind) ? undefined : KNOWN_AT[level]
+}
+
+export function isKnownAt(kind: ContributorKind, level: Level, attribute: string): boolean {
+  const known = attributesAt(kind, level)
+  if (known === undefined || known.includes(attribute)) return true
+  return level === 'node' && lookUpOrNothing(attribute)?.object === 'node'
 }

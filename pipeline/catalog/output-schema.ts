@@ -50,7 +50,7 @@ export const AGGREGATES = [
 export type Aggregate = (typeof AGGREGATES)[number]
 
 /** What a pod must be to contribute. */
-export const CONDITIONS = ['bound', 'unfinished', 'active', 'running', 'gpu'] as const
+export const CONDITIONS = ['bound', 'unfinished', 'active', 'pending', 'running', 'gpu'] as const
 export type Condition = (typeof CONDITIONS)[number]
 
 const oneOrSeveral = {
@@ -80,7 +80,7 @@ export const outputMetricSchema = {
     from: {
       ...oneOrSeveral,
       description:
-        'What is aggregated: a fact, or of several the first that a contributor has; for pods, nodes, quotas and rests what is known of them (gpus, cpu_requests).',
+        'What is aggregated: a fact, or of several the first that a contributor has; for pods, nodes, quotas and rests what is known of them (gpus, cpu_requests); for pods and nodes also a look-up that finds a number (node.label.price).',
     },
     plus: { type: 'string', minLength: 1, description: 'What is added to it, for each contributor.' },
     minus: { type: 'string', minLength: 1, description: 'What is taken from it, for each contributor.' },
@@ -100,13 +100,20 @@ export const outputMetricSchema = {
       items: { type: 'string', enum: CONDITIONS },
       default: [],
       description:
-        'What a pod must be: bound to a node, unfinished, active (Pending, Running or Unknown), running, or one that asks for GPUs.',
+        'What a pod must be: bound to a node, unfinished, active (Pending, Running or Unknown), pending, running, or one that asks for GPUs.',
     },
     match: {
       type: 'object',
       additionalProperties: oneOrSeveral,
       default: {},
       description: 'For facts of hosts and for series: labels and the values they must have.',
+    },
+    only: {
+      type: 'object',
+      additionalProperties: oneOrSeveral,
+      default: {},
+      description:
+        'What it is made for: attributes, as labels have them, and the values that one must have: { workload_type: inference }.',
     },
     per: {
       type: 'array',
@@ -121,8 +128,9 @@ export const outputMetricSchema = {
     },
     zero_for: {
       type: 'string',
-      enum: ['gpu_nodes'],
-      description: 'Where nothing contributes, there is a 0 all the same: for every node that has GPUs.',
+      enum: ['gpu_nodes', 'workloads'],
+      description:
+        'Where nothing contributes, there is a 0 all the same: for every node that has GPUs, or every workload that has pods.',
     },
     decision: { type: 'string', minLength: 1, description: 'Why it is computed so, where its owner does not say.' },
     source: { type: 'string', minLength: 1, description: 'Where its definition is known from.' },
@@ -135,7 +143,7 @@ export const outputMetricSchema = {
 const passSchema = {
   type: 'object',
   properties: {
-    metric: { type: 'string', minLength: 1, description: 'The name it leaves by.' },
+    metric: { type: 'string', minLength: 1, description: 'The name it leaves by; of a histogram that of the family.' },
     from: { type: 'string', minLength: 1, description: 'The name it comes by; the same if this is missing.' },
     match: {
       type: 'object',
@@ -148,6 +156,12 @@ const passSchema = {
       items: { type: 'string', minLength: 1 },
       default: [],
       description: 'Labels that are left out.',
+    },
+    labels: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      default: [],
+      description: 'Labels that it gets, each defined under `labels` of the catalog: what `join_workload` has found.',
     },
     help: { type: 'string', minLength: 1, description: 'One sentence; without it the help of the source stays.' },
   },
@@ -172,7 +186,7 @@ export const outputSchema = {
       type: 'array',
       items: passSchema,
       default: [],
-      description: 'Metrics of Kubernetes objects that are handed on as they are.',
+      description: 'Metrics of sources that are handed on as they are, without what was joined to them.',
     },
   },
   required: ['kind', 'about'],

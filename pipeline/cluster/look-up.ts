@@ -47,6 +47,15 @@ export function parseLookUp(text: string): LookUp {
   }
 }
 
+const lookUps = new Map<string, LookUp | undefined>()
+
+/** The look-up that a text is, if it is one; each is read once. */
+export function lookUpOrNothing(text: string): LookUp | undefined {
+  if (!text.includes('.')) return undefined
+  if (!lookUps.has(text)) lookUps.set(text, FORM.test(text) ? parseLookUp(text) : undefined)
+  return lookUps.get(text)
+}
+
 /** The namespace of a pod has a name also where nothing else is known of it. */
 function nameOf(around: Around, object: (typeof OBJECTS)[number]): string | undefined {
   const name = object === 'namespace' ? around.pod?.namespace : around[object]?.name

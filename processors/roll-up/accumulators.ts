@@ -89,6 +89,15 @@ export function accumulate(
         count[slot]!++
       }
       return
+    case 'count':
+      for (let i = 0; i < length; i++) {
+        const value = values[i]!
+        if (value !== value) continue
+        const slot = slots[i]!
+        main[slot]!++
+        count[slot]!++
+      }
+      return
     case 'any':
       for (let i = 0; i < length; i++) {
         const value = values[i]!
@@ -133,8 +142,6 @@ export function resultOf({ count, main, other }: Accumulators, slot: number, agg
     case 'mean':
     case 'ratio':
       return other[slot] === 0 ? NaN : main[slot]! / other[slot]!
-    case 'count':
-      return count[slot]!
     case 'info':
       return 1
     default:

@@ -16,8 +16,8 @@ import { isQuantity, type Values } from './values.ts'
 export type Contributors = {
   /** By contributor: what it is part of at a level. */
   entities(level: Level): (Entity | undefined)[]
-  /** By contributor; NaN is no value. */
-  values(spec: ValueSpec | undefined, where: readonly Condition[]): Float64Array
+  /** By contributor, at a time; NaN is no value. */
+  values(spec: ValueSpec | undefined, where: readonly Condition[], nowMs: number): Float64Array
   weights?(weight: 'device' | 'share'): Float64Array | undefined
 }
 
@@ -134,23 +134,39 @@ export function podContributors(pods: readonly PodRecord[], at: EntityAt): Contr
   const known = new Map<string, Float64Array>()
   return {
     entities: level => pods.map(pod => at(level, pod, pod.pod.node)),
-    values(spec, where) {
-      const quantity = spec?.terms[0]!.facts[0] as PodQuantity | undefined
+    values(spec, where, nowMs) {
+      const quantity = spec?.terms[0]!.facts[0]
+      // Of all that is known of pods only this changes while they stay as they are.
+      if (quantity === 'age') return Float64Array.from(pods, pod => (meets(pod, where) ? ageOf(pod, nowMs) : NaN))
       const key = `${quantity} ${where.join()}`
       let column = known.get(key)
       if (column === undefined) {
-        column = Float64Array.from(pods, ({ quantities, conditions }) =>
-          where.every(condition => conditions.has(condition))
-            ? quantity === undefined
-              ? 1
-              : quantities[quantity]
-            : NaN,
-        )
+        column = Float64Array.from(pods, pod => (meets(pod, where) ? amountOf(pod, quantity) : NaN))
         known.set(key, column)
       }
       return column
     },
   }
+}
+
+function meets({ conditions }: PodRecord, where: readonly Condition[]): boolean {
+  return where.every(condition => conditions.has(condition))
+}
+
+/** In seconds, until it finished. */
+function ageOf({ pod }: PodRecord, nowMs: number): number {
+  return pod.createdMs === undefined ? NaN : Math.max(0, (pod.finishedMs ?? nowMs) - pod.createdMs) / 1000
+}
+
+function amountOf(pod: PodRecord, quantity: string | undefined): number {
+  if (quantity === undefined) return 1
+  return pod.quantities[quantity as PodQuantity] ?? lookedUp(pod, quantity)
+}
+
+/** A number that somebody wrote on an object; NaN if there is none. */
+function lookedUp(entity: Entity, lookUp: string): number {
+  const text = entity.get(lookUp)?.trim() ?? ''
+  return text === '' ? NaN : Number(text)
 }
 
 export function containerContributors(
@@ -163,7 +179,7 @@ export function containerContributors(
     values(spec, where) {
       const column = spec && values.evaluate('container', spec)
       return Float64Array.from(containers, ({ number, pod }) =>
-        where.every(condition => pod.conditions.has(condition)) ? (column === undefined ? 1 : column[number]!) : NaN,
+        meets(pod, where) ? (column === undefined ? 1 : column[number]!) : NaN,
       )
     },
   }
@@ -172,7 +188,11 @@ export function containerContributors(
 export function nodeContributors(nodes: readonly NodeRecord[], at: EntityAt): Contributors {
   return {
     entities: level => nodes.map(node => at(level, node, node.name)),
-    values: spec => Float64Array.from(nodes, ({ gpus }) => (spec === undefined ? 1 : gpus)),
+    values(spec) {
+      const quantity = spec?.terms[0]!.facts[0]
+      if (quantity === undefined) return new Float64Array(nodes.length).fill(1)
+      return Float64Array.from(nodes, node => (quantity === 'gpus' ? node.gpus : lookedUp(node, quantity)))
+    },
   }
 }
 

@@ -109,7 +109,9 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
     if (turn === 0) return
     activity.note(model.devices.pairs.values(), ownReading)
     for (const [rule, grouping] of totalRules) {
-      counterTotals.add(rule, grouping, slotsOf(rule, grouping), setOf(rule).set.values(rule.value, rule.where))
+      // What counters have grown by hangs on no time.
+      const increases = setOf(rule).set.values(rule.value, rule.where, NaN)
+      counterTotals.add(rule, grouping, slotsOf(rule, grouping), increases)
     }
     counterTotals.drained()
   }
@@ -230,7 +232,10 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
 
   function workloadContributors(): Contributors {
     const workloads = [...model.workloads.all.values()]
-    return { entities: () => workloads, values: () => new Float64Array(workloads.length) }
+    return {
+      entities: level => workloads.map(workload => model.at(level, workload, '')),
+      values: () => new Float64Array(workloads.length).fill(1),
+    }
   }
 
   /** Pods and jobs, with the time at which each was last busy. */
@@ -252,15 +257,24 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
 
   function slotsOf(rule: Rule, grouping: Grouping): Uint32Array {
     const { name, set } = setOf(rule)
-    const key = `${name} ${rule.level} ${bundleKey(rule)}`
+    const key = `${name} ${rule.level} ${bundleKey(rule)} ${JSON.stringify(rule.only)}`
     let found = slots.get(key)
     if (found === undefined) {
       const entities = set.entities(rule.level)
-      found = Uint32Array.from(entities, entity => (entity === undefined ? 0 : grouping.slotOf(entity, turn)))
+      found = Uint32Array.from(entities, entity =>
+        entity !== undefined && isMeant(rule, entity) ? grouping.slotOf(entity, turn) : 0,
+      )
       slots.set(key, found)
-      if (rule.zeroFor !== undefined) for (const node of gpuNodes()) grouping.slotOf(node, turn)
+      for (const entity of alwaysThere(rule)) grouping.slotOf(entity, turn)
     }
     return found
+  }
+
+  /** What a metric has a series for even if nothing contributes. */
+  function alwaysThere(rule: Rule): readonly Entity[] {
+    if (rule.zeroFor === undefined) return []
+    const all: readonly Entity[] = rule.zeroFor === 'gpu_nodes' ? gpuNodes() : [...model.workloads.all.values()]
+    return all.filter(entity => isMeant(rule, entity))
   }
 
   function gpuNodes() {
@@ -270,17 +284,17 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
 
   function valuesOf(rule: Rule, nowMs: number): Float64Array {
     const { name, set } = setOf(rule)
-    if (name === 'activity') return set.values(undefined, [])
+    if (name === 'activity') return set.values(undefined, [], nowMs)
     if (rule.of === 'gpu' && rule.aggregate === 'last_active') return boardTimes()
     if (rule.of === 'pair' && rule.aggregate === 'last_active') {
       return Float64Array.from(model.devices.pairs.keys(), key => activity.ofPair(key) / 1000)
     }
-    if (rule.of === 'workload') {
+    if (rule.of === 'workload' && rule.aggregate !== 'count') {
       return Float64Array.from(model.workloads.all.values(), ({ key, members }) =>
         rule.aggregate === 'idle_seconds' ? idleSeconds(key, members, nowMs) : phaseTimes.seconds(key, rule.phase!),
       )
     }
-    return set.values(rule.aggregate === 'info' ? undefined : rule.value, rule.where)
+    return set.values(rule.aggregate === 'info' ? undefined : rule.value, rule.where, nowMs)
   }
 
   function boardTimes(): Float64Array {
@@ -309,11 +323,11 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
       slots: slotsOf(rule, grouping),
       values: valuesOf(rule, nowMs),
       weights: set.weights?.(rule.weight),
-      over: rule.over && set.values(rule.over, rule.where),
+      over: rule.over && set.values(rule.over, rule.where, nowMs),
     })
     // Slot 0 is where everything goes that belongs to no group.
     its.count[0] = 0
-    if (rule.zeroFor !== undefined) for (const node of gpuNodes()) its.count[grouping.slotOf(node, turn)]!++
+    for (const entity of alwaysThere(rule)) its.count[grouping.slotOf(entity, turn)]!++
     return its
   }
 
@@ -379,6 +393,10 @@ function bundlesOf(component: string, rules: readonly Rule[]): Bundle[] {
       rules: its,
     }
   })
+}
+
+function isMeant({ only }: Rule, entity: Entity): boolean {
+  return only.every(([attribute, values]) => values.includes(entity.get(attribute) ?? ''))
 }
 
 /** Metrics of different catalogs may have the same labels by different names. */

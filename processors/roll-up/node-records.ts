@@ -2,7 +2,7 @@
 import { isGpuResource } from '../../pipeline/cluster/gpu-resources.ts'
 import type { SeenTables } from '../../pipeline/cluster/find-pod.ts'
 import { liveNodes } from '../../pipeline/cluster/live-pods.ts'
-import { inAnySpelling, type LookUp } from '../../pipeline/cluster/look-up.ts'
+import { inAnySpelling, lookUpOrNothing, type LookUp } from '../../pipeline/cluster/look-up.ts'
 import type { Node } from '../../pipeline/cluster/objects.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
 import type { BoardRecord } from './device-records.ts'
@@ -68,7 +68,10 @@ export class NodeRecords {
       ready: String(node?.conditions.get('Ready') === 'True'),
       schedulable: String(node?.schedulable ?? true),
     }
-    return { ...entityFrom(attribute => attributes[attribute]), name, node, gpus: node ? gpusOf(node) : NaN, model }
+    const around = { pod: undefined, owner: undefined, namespace: undefined, node }
+    const get = (attribute: string): string | undefined =>
+      attributes[attribute] ?? (node && lookUpOrNothing(attribute)?.find(around))
+    return { ...entityFrom(get), name, node, gpus: node ? gpusOf(node) : NaN, model }
   }
 
   #poolOf(node: Node): string | undefined {

@@ -2,30 +2,42 @@
  * What becomes of incoming series: facts that are rolled up end here, as do those that the model of the cluster is made of; some of
  * these leave under the names of a vocabulary; everything else passes.
  */
-import type { PassRule } from '../../pipeline/catalog/output-schema.ts'
+import { JOINED } from '../../pipeline/catalog/attributes.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
 import type { Source } from '../../pipeline/model/batch.ts'
 import type { Look, Mapped, SeriesMap } from '../../pipeline/model/label-processor.ts'
-import { getLabel, withoutLabels, type Labels } from '../../pipeline/model/labels.ts'
+import { getLabel, labelsFrom, labelPairs, withoutLabels, type Labels } from '../../pipeline/model/labels.ts'
 import type { Layout } from '../../pipeline/model/layout.ts'
 import { metricFrom, type Series } from '../../pipeline/model/series.ts'
 import type { Entry } from '../../pipeline/model/tracked.ts'
+import type { LabelSpec } from './entity.ts'
+import type { Passing } from './rules.ts'
 
 export type PassOptions = {
-  readonly rules: readonly PassRule[]
+  readonly rules: readonly Passing[]
+  /** Whether a metric is about objects that the Kubernetes API may tell of, too. */
+  isOfObjects(name: string): boolean
   /** Whether a metric ends here. */
   isConsumed(name: string): boolean
   readonly keepInput: boolean
   readonly tables: ClusterTables
-  /** Labels that were joined: what passes has its own labels only. */
-  joinedLabels(): ReadonlySet<string>
+  /** Labels that were joined, with the names that they have: what passes has its own labels, and those that its rule names. */
+  joined(): Joined
   /** Whether the Kubernetes API hands on what it knows as series, too. */
   readonly apiTells: Entry<true>
 }
 
+export type Joined = {
+  /** What is dropped. */
+  readonly labels: ReadonlySet<string>
+  /** By what `join_workload` calls it unless it is told otherwise. */
+  readonly names: ReadonlyMap<string, string>
+}
+
 type Context = { readonly isModelled: boolean }
 
-export function createPass({ rules, isConsumed, keepInput, tables, joinedLabels, apiTells }: PassOptions): SeriesMap {
+export function createPass(options: PassOptions): SeriesMap {
+  const { rules, isOfObjects, isConsumed, keepInput, tables, joined, apiTells } = options
   const byName = Map.groupBy(rules, ({ metric, from }) => from ?? metric)
   const contexts = new WeakMap<Source, Context>()
 
@@ -46,11 +58,12 @@ export function createPass({ rules, isConsumed, keepInput, tables, joinedLabels,
       return context
     },
     map(series, look, context) {
-      const itsRules = byName.get(series.metric.name)
-      const isKept = keepInput || (itsRules === undefined && !isConsumed(series.metric.name))
+      const { name, family } = series.metric
+      const itsRules = byName.get(name) ?? byName.get(family)
+      const isKept = keepInput || (itsRules === undefined && !isConsumed(name))
       if (itsRules === undefined) return isKept ? [series] : []
-      const isTold = !(context as Context).isModelled && isToldByApi(series.labels, look)
-      const passed = isTold ? [] : itsRules.flatMap(rule => passedBy(rule, series, joinedLabels()))
+      const isTold = isOfObjects(name) && !(context as Context).isModelled && isToldByApi(series.labels, look)
+      const passed = isTold ? [] : itsRules.flatMap(rule => passedBy(rule, series, joined()))
       if (!isKept || itsRules.some(({ from, metric }) => (from ?? metric) === metric)) return passed
       return [series, ...passed]
     },
@@ -58,17 +71,33 @@ export function createPass({ rules, isConsumed, keepInput, tables, joinedLabels,
 }
 
 function passedBy(
-  { metric: name, match, drop, help }: PassRule,
+  { metric: name, from = name, match, drop, labels: added, help }: Passing,
   { metric, labels }: Series,
-  joined: ReadonlySet<string>,
+  joined: Joined,
 ): Mapped[] {
   const wanted = Object.entries(match)
   if (!wanted.every(([label, value]) => getLabel(labels, label) === value)) return []
-  const without = new Set([...drop, ...wanted.map(([label]) => label), ...joined])
+  const without = new Set([...drop, ...wanted.map(([label]) => label), ...joined.labels])
+  const own = withoutLabels(labels, without)
   return [
     {
-      metric: name === metric.name ? metric : metricFrom({ ...metric, name, family: name, help: help ?? metric.help }),
-      labels: withoutLabels(labels, without),
+      metric:
+        name === from && help === undefined
+          ? metric
+          : metricFrom({
+              ...metric,
+              name: metric.name.replace(from, name),
+              family: metric.family.replace(from, name),
+              help: help ?? metric.help,
+            }),
+      labels: added.length === 0 ? own : labelsFrom([...labelPairs(own), ...joinedPairs(added, labels, joined)]),
     },
   ]
+}
+
+function joinedPairs(added: LabelSpec, labels: Labels, { names }: Joined): [string, string][] {
+  return added.map(([name, attribute]) => {
+    const label = JOINED[attribute as keyof typeof JOINED]!
+    return [name, getLabel(labels, names.get(label) ?? label) ?? '']
+  })
 }

@@ -7,7 +7,7 @@ import { nodeOf } from '../../pipeline/cluster/find-node.ts'
 import type { FoundPod, PodReader, SeenTables } from '../../pipeline/cluster/find-pod.ts'
 import type { Identity } from '../../pipeline/cluster/identity.ts'
 import { livePods } from '../../pipeline/cluster/live-pods.ts'
-import { inAnySpelling, parseLookUp, type Around, type LookUp } from '../../pipeline/cluster/look-up.ts'
+import { inAnySpelling, lookUpOrNothing } from '../../pipeline/cluster/look-up.ts'
 import type { Container, Pod } from '../../pipeline/cluster/objects.ts'
 import { askedGpus } from '../../pipeline/cluster/pod-gpus.ts'
 import { identifyPod, type WorkloadRules } from '../../pipeline/cluster/pod-identity.ts'
@@ -94,7 +94,7 @@ function recordOf(key: string, found: FoundPod, tables: ClusterTables, seen: See
   return {
     key,
     pod,
-    get: attribute => attributes.get(attribute) ?? lookUp(attribute, around),
+    get: attribute => attributes.get(attribute) ?? lookUpOrNothing(attribute)?.find(around),
     groups: [],
     conditions: conditionsOf(pod, hasGpus),
     quantities: {
@@ -123,6 +123,7 @@ function conditionsOf(pod: Pod, hasGpus: boolean): ReadonlySet<Condition> {
   const conditions = new Set<Condition>()
   if (pod.node !== '') conditions.add('bound')
   if (!isFinished(pod)) conditions.add('unfinished').add('active')
+  if (pod.phase === 'Pending') conditions.add('pending')
   if (pod.phase === 'Running') conditions.add('running')
   if (hasGpus) conditions.add('gpu')
   return conditions
@@ -159,21 +160,4 @@ function attributesOf(pod: Pod, identity: Identity, clusterId: string): Map<stri
   attributes.set('job_name', release(pod.labels) ?? owner ?? attributes.get('workload_name') ?? '')
   attributes.set('job_type', attributes.get('workload_type') ?? '')
   return attributes
-}
-
-const lookUps = new Map<string, LookUp | undefined>()
-
-function lookUp(text: string, around: Around): string | undefined {
-  if (!text.includes('.')) return undefined
-  if (!lookUps.has(text)) lookUps.set(text, lookUpOrNothing(text))
-  return lookUps.get(text)?.find(around)
-}
-
-/** A label of a series is no look-up: a pod has none. */
-function lookUpOrNothing(text: string): LookUp | undefined {
-  try {
-    return parseLookUp(text)
-  } catch {
-    return undefined
-  }
 }

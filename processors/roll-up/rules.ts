@@ -35,6 +35,8 @@ export type Rule = {
   readonly of: ContributorKind
   readonly level: Level
   readonly labels: LabelSpec
+  /** Attributes that there must be, each with one of some values. */
+  readonly only: readonly (readonly [attribute: string, values: readonly string[]])[]
   /** Attributes without which there is no series. */
   readonly key: readonly string[]
   readonly aggregate: Aggregate
@@ -44,12 +46,15 @@ export type Rule = {
   readonly weight: 'device' | 'share'
   readonly where: readonly Condition[]
   readonly phase: 'Pending' | 'Running' | undefined
-  readonly zeroFor: 'gpu_nodes' | undefined
+  readonly zeroFor: OutputMetric['zero_for']
   /** Whether it is the sum of counters, which goes on when one of them begins anew or is gone. */
   readonly isTotal: boolean
 }
 
-export type Rules = { readonly rules: readonly Rule[]; readonly pass: readonly PassRule[] }
+/** What passes, with the labels that it gets. */
+export type Passing = Omit<PassRule, 'labels'> & { readonly labels: LabelSpec }
+
+export type Rules = { readonly rules: readonly Rule[]; readonly pass: readonly Passing[] }
 
 /** Of two metrics of one name the later counts, so that a config can replace one of a catalog. */
 export function resolveRules(
@@ -64,7 +69,11 @@ export function resolveRules(
     for (const metric of catalog.metrics) byName.set(metric.metric, ruleFrom(metric, catalog.labels, facts))
   }
   for (const metric of own) byName.set(metric.metric, ruleFrom(metric, labels, facts))
-  const pass = new Map(catalogs.flatMap(catalog => catalog.pass.map(rule => [rule.metric, rule])))
+  const pass = new Map(
+    catalogs.flatMap(catalog =>
+      catalog.pass.map(rule => [rule.metric, { ...rule, labels: specOf(rule.labels, catalog.labels) }]),
+    ),
+  )
   return { rules: [...byName.values()], pass: [...pass.values()] }
 }
 
@@ -74,7 +83,8 @@ function ruleFrom(metric: OutputMetric, labels: OutputCatalog['labels'], facts: 
     metric: metricFrom({ name, help, type, unit: metric.unit }),
     of: kind,
     level,
-    labels: metric.labels.map(label => [label, labels[label]!] as const),
+    labels: specOf(metric.labels, labels),
+    only: Object.entries(metric.only).map(([attribute, values]) => [attribute, listOf(values)] as const),
     key: LEVEL_KEYS[level],
     aggregate,
     value: metric.from === undefined ? undefined : valueFrom(metric, facts),
@@ -87,6 +97,10 @@ function ruleFrom(metric: OutputMetric, labels: OutputCatalog['labels'], facts: 
     zeroFor: metric.zero_for,
     isTotal: type === 'counter' && aggregate === 'sum',
   }
+}
+
+function specOf(names: readonly string[], labels: OutputCatalog['labels']): LabelSpec {
+  return names.map(name => [name, labels[name]!] as const)
 }
 
 type ValueParts = Pick<OutputMetric, 'unit' | 'rate' | 'match' | 'per' | 'at_most' | 'aggregate' | 'type'> & {

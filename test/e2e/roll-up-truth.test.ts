@@ -3,25 +3,26 @@
  * own (`roll-up-truth/rules.yaml`). Every series is equal, none is missing, none is surplus.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import {
   eventually,
   freePorts,
   freePortsInARow,
   get,
+  root,
   startGpucol,
   startProcess,
   type GpucolProcess,
 } from '../support/gpucol-process.ts'
 import { programOrSkip } from '../support/programs.ts'
-import { prometheusConfig, truth } from './roll-up-truth/engine.ts'
+import { HostPages, hostTargets, prometheusConfig, truth } from './roll-up-truth/engine.ts'
 import { ownersOfPods } from './roll-up-truth/owners.ts'
-import { differences, samplesOf, type Sample } from './roll-up-truth/samples.ts'
+import { differences, lineOf, samplesOf, type Sample } from './roll-up-truth/samples.ts'
 
 const NODES = 4
 const TOLERANCE = 1e-9
@@ -38,8 +39,17 @@ const NOT_COMPARED: Readonly<Record<string, string>> = {
   runai_gpu_idle_seconds_per_workload: 'goes with the clock: below, by what is idle and since when',
 }
 
+/** No pod of the simulated cluster is limited: golden/roll-up-requests. */
+const NONE_THERE = ['runai_cpu_limits_per_active_workload', 'runai_memory_limits_per_active_workload']
+
 /** Rates need time that goes. */
 const RATES = ['runai_job_cpu_usage', 'runai_node_cpu_utilization', 'runai_cluster_cpu_utilization']
+
+const METRICS = namesIn(readFileSync(join(root, 'configs/catalogs/runai-2.17.yaml'), 'utf8'))
+const STARTED_MS = Date.now()
+
+const SOURCES = ['ksm', 'api'] as const
+type Source = (typeof SOURCES)[number]
 
 type Cluster = { readonly seed: number; readonly start: string; readonly generation: string }
 
@@ -47,26 +57,31 @@ const CLUSTERS: readonly Cluster[] = [
   { seed: 1, start: '2026-01-31T08:00:00Z', generation: '4.8' },
   { seed: 2, start: '2026-03-02T17:20:10Z', generation: '4.8' },
   { seed: 3, start: '2026-01-31T08:41:30Z', generation: '3.3.5' },
+  { seed: 4, start: '2026-06-15T12:00:00Z', generation: 'mixed' },
 ]
 
 describe('roll-ups and rules of a real Prometheus', function () {
   this.timeout(120_000)
   let folder: string
-  let owners: Server
+  let own: Server
+  let clock: 'stands' | 'goes' = 'stands'
+  const hosts = new HostPages()
   let kubernetes = ''
-  let ownersAddress: string
+  let ownAddress: string
   let running: GpucolProcess[] = []
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'gpucol-'))
-    owners = createServer((_, response) => {
-      ownersOfPods(kubernetes).then(
+    own = createServer(({ url }, response) => {
+      const asked = `${kubernetes}${url}`
+      const page = url === '/metrics' ? ownersOfPods(kubernetes) : clock === 'goes' ? hosts.page(asked) : get(asked)
+      page.then(
         text => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(text),
         (error: unknown) => response.writeHead(500).end(String(error)),
       )
     })
-    await new Promise<void>(resolve => owners.listen(0, '127.0.0.1', resolve))
-    ownersAddress = `127.0.0.1:${(owners.address() as AddressInfo).port}`
+    await new Promise<void>(resolve => own.listen(0, '127.0.0.1', resolve))
+    ownAddress = `127.0.0.1:${(own.address() as AddressInfo).port}`
   })
   afterEach(async () => {
     for (const { child } of running) child.kill('SIGKILL')
@@ -74,20 +89,23 @@ describe('roll-ups and rules of a real Prometheus', function () {
     running = []
   })
   after(() => {
-    owners.closeAllConnections()
-    owners.close()
+    own.closeAllConnections()
+    own.close()
     rmSync(folder, { recursive: true })
   })
 
-  type Engines = { readonly prometheus: string; readonly api: string; readonly ksm: string }
+  type Engines = Readonly<Record<Source | 'prometheus', string>>
 
-  async function start(program: string, name: string, simulate: readonly string[], clock: 'stands' | 'goes'): Promise<Engines> {
+  async function start(program: string, name: string, simulate: readonly string[]): Promise<Engines> {
     const port = await freePortsInARow(NODES + 1)
     const [prometheus, api, ksm] = (await freePorts(3)) as [number, number, number]
     kubernetes = `http://127.0.0.1:${port}`
     const simulator = startGpucol(['simulate', '--nodes', `${NODES}`, '--listen', `127.0.0.1:${port}`, ...simulate])
     running.push(simulator)
-    await eventually(() => get(`${kubernetes}/version`), () => true)
+    await eventually(
+      () => get(`${kubernetes}/version`),
+      () => true,
+    )
     const file = (suffix: string, text: string): string => {
       const path = join(folder, `${name}-${suffix}`)
       writeFileSync(path, text)
@@ -96,18 +114,22 @@ describe('roll-ups and rules of a real Prometheus', function () {
     const kubeconfig = file('kubeconfig', stringify(kubeconfigOf(kubernetes)))
     running.push(
       startProcess(program, [
-        `--config.file=${file('prometheus.yaml', prometheusConfig({ port, nodes: NODES, owners: ownersAddress, clock }))}`,
+        `--config.file=${file('prometheus.yaml', prometheusConfig({ port, nodes: NODES, own: ownAddress, clock }))}`,
         `--storage.tsdb.path=${join(folder, `${name}-data`)}`,
         `--web.listen-address=127.0.0.1:${prometheus}`,
       ]),
-      startGpucol(['run', '--config', file('api.yaml', stringify(gpucolConfig(port, api, { kubernetes_api: { kubeconfig } })))]),
+      startGpucol([
+        'run',
+        '--config',
+        file('api.yaml', stringify(gpucolConfig(port, api, ownAddress, { kubernetes_api: { kubeconfig } }))),
+      ]),
       startGpucol([
         'run',
         '--config',
         file(
           'ksm.yaml',
           stringify(
-            gpucolConfig(port, ksm, {
+            gpucolConfig(port, ksm, ownAddress, {
               kube_state_metrics: { ...OFTEN, static_targets: [`${kubernetes}/kube-state-metrics/metrics`] },
             }),
           ),
@@ -124,62 +146,114 @@ describe('roll-ups and rules of a real Prometheus', function () {
   for (const { seed, start: moment, generation } of CLUSTERS)
     it(`agree on cluster ${seed} at ${moment}, dcgm-exporter ${generation}`, async function () {
       const program = programOrSkip(this, 'prometheus')
+      clock = 'stands'
       const simulate = ['--seed', `${seed}`, '--start', moment, '--speed', '0', '--generation', generation]
-      const engines = await start(program, `cluster-${seed}`, simulate, 'stands')
-      for (const source of ['ksm', 'api'] as const) {
-        const isCompared = ({ name }: Sample): boolean => !(name in NOT_COMPARED) && !RATES.includes(name)
-        const left = await agreement(engines, source, isCompared)
-        assert.equal(left.join('\n'), '')
+      const engines = await start(program, `cluster-${seed}`, simulate)
+      for (const source of SOURCES) {
+        const { ours, theirs } = await agreement(engines, source, name => !RATES.includes(name))
+        checkTimes(ours, theirs)
       }
     })
 
-  /** How they differ in the end; it is over when they do not. */
+  it('agree on rates while time goes', async function () {
+    const program = programOrSkip(this, 'prometheus')
+    clock = 'goes'
+    const engines = await start(program, 'moving', ['--seed', '5'])
+    for (const source of SOURCES) {
+      const { ours } = await agreement(engines, source, () => true, 60_000)
+      for (const name of RATES)
+        assert.ok(
+          ours.some(sample => sample.name === name && sample.value > 0),
+          name,
+        )
+    }
+  })
+
+  type Both = { readonly ours: readonly Sample[]; readonly theirs: readonly Sample[] }
+
+  /** What both say once they agree. */
   async function agreement(
     engines: Engines,
-    source: 'ksm' | 'api',
-    isCompared: (sample: Sample) => boolean,
-  ): Promise<string[]> {
-    let left: string[] = ['nothing was compared']
-    const compare = async (): Promise<string[]> => {
-      const theirs = await truth(engines.prometheus)
-      if (theirs === undefined) return left
-      const ours = samplesOf(await get(engines[source])).filter(isCompared)
-      const expected = theirs
+    source: Source,
+    isCompared: (name: string) => boolean,
+    withinMs?: number,
+  ): Promise<Both> {
+    let left = ['nothing was compared']
+    async function compare(): Promise<Both | undefined> {
+      const all = await truth(engines.prometheus)
+      if (all === undefined) return undefined
+      const theirs = all
         .filter(({ labels }) => labels['source'] === undefined || labels['source'] === source)
-        .map(({ labels: { source: _, ...labels }, ...sample }) => ({ ...sample, labels: { ...labels, clusterId: 'truth' } }))
-        .filter(isCompared)
-      left = differences(ours, expected, TOLERANCE)
-      if (expected.length < 300) left.push(`only ${expected.length} series`)
-      return left
+        .map(({ labels: { source: _, ...labels }, ...sample }) => ({
+          ...sample,
+          labels: { ...labels, clusterId: 'truth' },
+        }))
+      const ours = samplesOf(await get(engines[source]))
+      const wanted = ({ name }: Sample): boolean =>
+        name.startsWith('runai_') && !(name in NOT_COMPARED) && isCompared(name)
+      const expected = theirs.filter(wanted)
+      left = differences(ours.filter(wanted), expected, TOLERANCE)
+      // A cluster of which the rules see little would agree with anything.
+      for (const name of METRICS) {
+        const isExempt = name in NOT_COMPARED || NONE_THERE.includes(name) || !isCompared(name)
+        if (!isExempt && !expected.some(sample => sample.name === name)) left.push(`no rule makes ${name}`)
+      }
+      return left.length === 0 ? { ours, theirs } : undefined
     }
-    await eventually(compare, lines => lines.length === 0).catch(() => {})
-    return left
+    const both = await eventually(compare, found => found !== undefined, withinMs).catch((error: Error) => error)
+    if (both === undefined || both instanceof Error) assert.fail(`${source}: ${both?.message}\n${left.join('\n')}`)
+    return both
   }
 })
 
+/** When something was last busy is when it was looked at; that it was is the same for everybody. */
+function checkTimes(ours: readonly Sample[], theirs: readonly Sample[]): void {
+  const named = (samples: readonly Sample[], name: string): Map<string, Sample> =>
+    new Map(samples.filter(sample => sample.name === name).map(sample => [lineOf({ ...sample, name: '' }), sample]))
+  const busyWorkloads = named(theirs, 'workload:busy')
+  for (const [metric, busy] of [
+    ['runai_last_gpu_utilization_time_per_gpu', named(theirs, 'gpu:busy')],
+    ['runai_last_gpu_utilization_time_per_workload', busyWorkloads],
+  ] as const) {
+    const found = named(ours, metric)
+    assert.deepEqual([...found.keys()].sort(), [...busy.keys()].sort(), metric)
+    for (const { value, timeMs } of found.values()) assert.ok(value * 1000 <= timeMs! && value * 1000 > STARTED_MS)
+  }
+  const started = named(theirs, 'workload:started')
+  const idle = named(ours, 'runai_gpu_idle_seconds_per_workload')
+  assert.deepEqual([...idle.keys()].sort(), [...started.keys()].sort(), 'runai_gpu_idle_seconds_per_workload')
+  for (const [line, { value, timeMs }] of idle) {
+    const seconds = Math.floor((timeMs! / 1000 - started.get(line)!.value) / 30) * 30
+    assert.equal(value, busyWorkloads.has(line) ? 0 : seconds, line)
+  }
+}
+
 const OFTEN = { scrape_interval: '1s', scrape_timeout: '900ms' }
 
-function gpucolConfig(port: number, endpoint: number, cluster: object): object {
+function gpucolConfig(port: number, endpoint: number, own: string, cluster: object): object {
   const addresses = Array.from({ length: NODES }, (_, i) => `127.0.0.1:${port + 1 + i}`)
-  const job = (job_name: string): object => ({
-    job_name,
-    ...OFTEN,
-    honor_labels: true,
-    metrics_path: `/${job_name}/metrics`,
-    static_configs: addresses.map((address, i) => ({ targets: [address], labels: { node: `node-${i}` } })),
-  })
+  const scrape_configs = [
+    { job_name: 'node-exporter', ...OFTEN, static_configs: hostTargets(own, NODES) },
+    {
+      job_name: 'runai-node-exporter',
+      ...OFTEN,
+      honor_labels: true,
+      metrics_path: '/runai-node-exporter/metrics',
+      static_configs: [{ targets: addresses }],
+    },
+  ]
   return {
     receivers: {
       dcgm: { ...OFTEN, static_targets: addresses.map(address => `http://${address}/metrics`) },
       kubelet: { ...OFTEN, static_targets: addresses.map(address => `http://${address}`) },
-      prometheus: { config: { scrape_configs: [job('node-exporter'), job('runai-node-exporter')] } },
+      prometheus: { config: { scrape_configs } },
       ...cluster,
     },
     processors: {
       normalize: {},
       join_workload: {},
       roll_up: { catalog: 'runai-2.17', interval: '1s', cluster_id: 'truth' },
-      relabel: { rules: [{ action: 'keep', source_labels: ['__name__'], regex: 'runai_.*_per_.*|runai_.*' }] },
+      relabel: { rules: [{ action: 'keep', source_labels: ['__name__'], regex: 'runai_.*' }] },
     },
     exporters: { prometheus: { endpoint: `127.0.0.1:${endpoint}`, send_timestamps: true } },
     service: {
@@ -204,4 +278,9 @@ function kubeconfigOf(server: string): object {
     users: [{ name: 'nobody', user: {} }],
     contexts: [{ name: 'simulated', context: { cluster: 'simulated', user: 'nobody' } }],
   }
+}
+
+function namesIn(catalog: string): string[] {
+  const { metrics } = parse(catalog) as { metrics: { metric: string }[] }
+  return metrics.map(({ metric }) => metric)
 }

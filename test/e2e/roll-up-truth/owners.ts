@@ -14,7 +14,11 @@ type Metadata = {
   readonly annotations?: Readonly<Record<string, string>>
   readonly ownerReferences?: readonly Reference[]
 }
-type KubernetesObject = { readonly kind: string; readonly metadata: Metadata; readonly status?: { readonly phase?: string } }
+type KubernetesObject = {
+  readonly kind: string
+  readonly metadata: Metadata
+  readonly status?: { readonly phase?: string }
+}
 type Resource = { readonly name: string; readonly kind: string; readonly verbs: readonly string[] }
 type Belongs = Readonly<Record<string, string>>
 
@@ -32,7 +36,10 @@ export async function ownersOfPods(api: string): Promise<string> {
   for (const one of found) if (!first.has(one['workload_id']!)) first.set(one['workload_id']!, one)
   return found
     .map(one => ({ ...first.get(one['workload_id']!)!, pod_uuid: one['pod_uuid']!, project: one['project']! }))
-    .map(labels => `told:belongs{${Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`)}} 1\n`)
+    .map(
+      labels =>
+        `told:belongs{${Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`)}} 1\n`,
+    )
     .join('')
 }
 

@@ -75,7 +75,8 @@ function ofParts(parts: readonly Part[], column: Float64Array, isAmount: boolean
     const value = column[number]!
     if (value === value) sum = (sum === sum ? sum : 0) + (isAmount ? value : value * weight)
   }
-  return isAmount || weights <= 1 ? sum : sum / weights
+  // Sevenths do not add up to exactly 1: what all parts of a board have is what the board has.
+  return isAmount || weights < 1 - 1e-9 ? sum : sum / weights
 }
 
 export type SharedMemory = 'measured' | 'split'

@@ -202,15 +202,24 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
     return rest => restOf(rest, used, own)
   }
 
-  function restOf({ device, isOfDevice, gpus }: RestRecord, used: Float64Array, own: Float64Array): number {
+  function restOf({ device, beside, gpus }: RestRecord, used: Float64Array, own: Float64Array): number {
     const { isShared, holdings, rest } = device.assignment
-    if (!isOfDevice || (gpus === 0 && !isShared)) return NaN
     const total = used[values.devices.find(device.key)]!
+    if (beside !== undefined) return beside.includes(device) ? NaN : besideMemory(total, beside, used)
+    if (gpus === 0 && !isShared) return NaN
     if (!isShared) return holdings.length === 0 ? total : total * rest.share
     const measured = measuredOn(device, own)
     if (sharedMemory === 'measured') return Math.max(0, total - measured.used)
     const left = divided(total, measured, rest.share)
     return gpus === 0 && left === 0 ? NaN : left
+  }
+
+  /** What a board uses, where the exporter shows it, and none of its instances. */
+  function besideMemory(total: number, instances: readonly DeviceRecord[], used: Float64Array): number {
+    const numbers = instances.map(({ key }) => values.devices.find(key)).filter(number => number >= 0)
+    const ofInstances = numbers.map(number => used[number]!).filter(value => !Number.isNaN(value))
+    const left = ofInstances.reduce((rest, value) => rest - value, total)
+    return left > 0 ? left : NaN
   }
 
   /** What pods on a shared device are known to use of it. */

@@ -40,8 +40,8 @@ export type RestRecord = Entity & {
   /** Of a board. */
   readonly gpus: number
   readonly reason: UnattributedReason
-  /** Whether this is about the device, whose memory it may have, and not about slices in no instance. */
-  readonly isOfDevice: boolean
+  /** Of what is beside the instances of a board, these; otherwise undefined. */
+  readonly beside: readonly DeviceRecord[] | undefined
 }
 
 export class DeviceRecords {
@@ -108,10 +108,15 @@ export class DeviceRecords {
           const pair = this.#pairOf(device, board, holder, share)
           pairs.set(pair.key, pair)
         }
-        this.#rests.push(restOf(device, board, rest.share * weight, rest.reason, true))
+        this.#rests.push(restOf(device, board, rest.share * weight, rest.reason, undefined))
       }
       const uncut = uncutPart(board)
-      if (uncut > 0) this.#rests.push(restOf(board.devices[0]!, board, uncut, 'free', false))
+      const whole = board.devices.find(({ assignment }) => assignment.device.part === undefined)
+      const instances = heldDevices(board)
+      const isShownBeside = whole !== undefined && !instances.includes(whole)
+      if (uncut > 0 || isShownBeside) {
+        this.#rests.push(restOf(whole ?? board.devices[0]!, board, uncut, 'free', instances))
+      }
     }
     this.#pairs = pairs
     this.#jobs = jobs
@@ -185,11 +190,11 @@ function restOf(
   board: BoardRecord,
   gpus: number,
   reason: UnattributedReason,
-  isOfDevice: boolean,
+  beside: RestRecord['beside'],
 ): RestRecord {
   const get = (attribute: string): string | undefined =>
     attribute === 'reason' ? reason.replaceAll('_', ' ') : board.get(attribute)
-  return { ...entityFrom(get), device, gpus, reason, isOfDevice }
+  return { ...entityFrom(get), device, gpus, reason, beside }
 }
 
 /** Of a board that is cut, its instances: an exporter may show the board beside them, and nobody has that. */

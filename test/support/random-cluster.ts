@@ -22,7 +22,12 @@ type Board = Reading & {
   readonly isShownTwice: boolean
 } & (
     | { readonly kind: 'whole' }
-    | { readonly kind: 'mig'; readonly instances: readonly (Reading & { profile: string; holder: Holder })[] }
+    | {
+        readonly kind: 'mig'
+        readonly instances: readonly (Reading & { profile: string; holder: Holder })[]
+        /** Where the exporter also shows the board: what is used beside the instances. */
+        readonly besideMib: number | undefined
+      }
     | { readonly kind: 'sliced'; readonly others: readonly Holder[] }
     | {
         readonly kind: 'fractions'
@@ -55,6 +60,7 @@ const migBoard = fc.constantFrom(...CUTS).chain(profiles =>
   fc.record({
     ...common,
     kind: fc.constant('mig' as const),
+    besideMib: fc.option(fc.nat(500), { nil: undefined }),
     instances: fc.tuple(...profiles.map(profile => fc.record({ ...reading, holder, profile: fc.constant(profile) }))),
   }),
 )
@@ -136,7 +142,10 @@ export function buildCluster({ nodes, others }: ClusterShape, generation = 0): B
     const named = ({ is, workload }: Holder, parts = {}): string =>
       is === 'nobody' ? '' : `,container="main",${addPod({ is, workload }, node, parts)}`
     if (one.kind === 'mig') {
-      return one.instances.flatMap(({ profile, holder: its, utilization, memoryMib }, i) => {
+      const { besideMib = 0, instances } = one
+      const usedMib = instances.reduce((sum, { memoryMib = 0 }) => sum + memoryMib, besideMib)
+      const ofBoard = one.besideMib === undefined ? [] : memoryRows(id, usedMib)
+      const ofInstances = instances.flatMap(({ profile, holder: its, utilization, memoryMib }, i) => {
         const limits = { [`nvidia.com/mig-${profile}`]: 1 }
         const labels = `${id},GPU_I_PROFILE="${profile}",GPU_I_ID="${i + 1}"${named(its, { containers: [containerWith(limits)] })}`
         return [
@@ -144,6 +153,7 @@ export function buildCluster({ nodes, others }: ClusterShape, generation = 0): B
           ...memoryRows(labels, memoryMib),
         ]
       })
+      return [...ofBoard, ...ofInstances]
     }
     if (one.kind === 'fractions') {
       const group = `group-${uuid}`

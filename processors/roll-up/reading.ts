@@ -161,7 +161,8 @@ export class Reading {
     counters.values[number] = value
     counters.times[number] = time
     if (sinceMs === -Infinity) return
-    const increase = value >= before ? value - before : value
+    // One that is smaller and from before the last one was late: the counter has not begun anew.
+    const increase = value >= before ? value - before : sinceMs < 0 ? 0 : value
     if (this.isIncrease) this.#grow(number, increase, time)
     else if (sinceMs > 0) this.#put(source, number, (increase / sinceMs) * 1000, time)
   }

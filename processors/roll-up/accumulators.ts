@@ -126,13 +126,26 @@ export function mergeSlot(
   fromSlot: number,
   aggregate: Aggregate,
 ): void {
+  if (from.count[fromSlot] === 0) return
+  const isFirst = into.count[slot] === 0
   into.count[slot]! += from.count[fromSlot]!
   into.other[slot]! += from.other[fromSlot]!
   const [one, other] = [into.main[slot]!, from.main[fromSlot]!]
-  if (aggregate === 'min') into.main[slot] = Math.min(one, other)
-  else if (aggregate === 'max' || aggregate === 'last_active' || aggregate === 'any') {
-    into.main[slot] = Math.max(one, other)
-  } else into.main[slot] = one + other
+  into.main[slot] = isFirst ? other : (MERGES[aggregate] ?? added)(one, other)
+}
+
+/** What does not add up. Times of a workload that several parts know are of the same time: the parts tell at least, or at most, that. */
+const MERGES: Readonly<Partial<Record<Aggregate, (one: number, other: number) => number>>> = {
+  min: Math.min,
+  max: Math.max,
+  last_active: Math.max,
+  any: Math.max,
+  idle_seconds: Math.min,
+  seconds_in_phase: Math.max,
+}
+
+function added(one: number, other: number): number {
+  return one + other
 }
 
 /** The result for a slot; NaN if there is none. */

@@ -18,6 +18,9 @@ const PARTS = 16
 /** At each turn: after four turns everything has been written. */
 const PARTS_A_TURN = 4
 
+/** What is on disk for a part, where nobody can tell: it is written again, or deleted, whatever it is to be. */
+const NOT_KNOWN = 'not known'
+
 export function createKeptState(store: StateStore, maps: readonly KeptMap[], log: Log): KeptState {
   const written = new Map<string, string>()
   let turn = 0
@@ -48,7 +51,7 @@ export function createKeptState(store: StateStore, maps: readonly KeptMap[], log
       log.state('the state on disk', 'ok')
     } catch (error) {
       // It is tried again with the next change.
-      for (const key of changes.keys()) written.delete(key)
+      for (const key of changes.keys()) written.set(key, NOT_KNOWN)
       log.state('the state on disk', 'failing', (error as Error).message)
     }
   }
@@ -79,6 +82,7 @@ export function createKeptState(store: StateStore, maps: readonly KeptMap[], log
       for (const [name, value] of JSON.parse(text) as [string, unknown][]) if (!map.has(name)) map.set(name, value)
       written.set(key, text)
     } catch (error) {
+      written.set(key, NOT_KNOWN)
       log.warn(`a part of the state cannot be read and is left out: ${(error as Error).message}`, { part: key })
     }
   }

@@ -136,7 +136,8 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     if (state?.last === undefined || segment === undefined) return undefined
     const { numbers, columns, multiply, divide } = segment
     const column = columns[numbers.indexOf(number)]!
-    const { values, times, timeMs } = state.last
+    const { values, times, timeMs, absent } = state.last
+    if (absent?.includes(column) === true) return undefined
     const stamp = times?.[column] ?? NaN
     return { value: (values[column]! * multiply) / divide, timeMs: Number.isNaN(stamp) ? timeMs : stamp }
   }

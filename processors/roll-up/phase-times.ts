@@ -33,7 +33,7 @@ export function createPhaseTimes(): PhaseTimes {
   function update(workload: KeyedEntity, nowMs: number): void {
     const before = kept.get(workload.key)
     const pods: Record<string, Stretches> = {}
-    for (const { key, pod } of workload.members) pods[key] = stretchesOf(pod, nowMs)
+    for (const { key, pod } of workload.members) pods[key] = stretchesOf(pod, nowMs, before?.pods?.[key])
     let gone = before?.gone ?? NONE
     for (const [key, stretches] of Object.entries(before?.pods ?? {})) {
       if (pods[key] === undefined) gone = both(gone, stretches)
@@ -70,15 +70,23 @@ export function createPhaseTimes(): PhaseTimes {
   }
 }
 
-function stretchesOf(pod: Pod, nowMs: number): Stretches {
+/** `before` is what was known of it: containers that begin anew tell a later start, and a pod that was evicted tells no end. */
+function stretchesOf(pod: Pod, nowMs: number, before: Stretches | undefined): Stretches {
   const { createdMs, scheduledMs, startedMs, runningMs, finishedMs, phase, node } = pod
   const hasRun = phase === 'Running' || isFinished(pod)
   const isBound = node !== ''
+  const [fromMs, toMs] = before?.Running ?? []
   return {
     // Until it is scheduled; where that is not told, until the kubelet took it.
     Pending: interval(createdMs, isBound ? (scheduledMs ?? startedMs) : isFinished(pod) ? finishedMs : nowMs),
-    Running: hasRun ? interval(runningMs ?? startedMs, isFinished(pod) ? finishedMs : nowMs) : [],
+    Running: hasRun
+      ? interval(earlier(fromMs, runningMs ?? startedMs), isFinished(pod) ? (finishedMs ?? toMs) : nowMs)
+      : [],
   }
+}
+
+function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  return one !== undefined && other !== undefined ? Math.min(one, other) : (one ?? other)
 }
 
 function both(one: Stretches, other: Stretches): Stretches {

@@ -76,7 +76,7 @@ describe('kept state', () => {
     const second = await loadedFrom(store)
     assert.ok(second.times.size > 80 && second.times.size < 100, `${second.times.size}`)
     assert.equal(second.logged.length, 1)
-    assert.ok(second.logged[0]!.endsWith(`part=${part}`), second.logged[0])
+    assert.ok(second.logged[0]!.endsWith(`part=${part}`), second.logged.join())
     await second.state.saveAll()
     assert.deepEqual((await loadedFrom(store)).logged, [])
   })

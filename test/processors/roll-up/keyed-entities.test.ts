@@ -28,14 +28,28 @@ describe('what pods belong to', () => {
 
   const cases: [string, PodRecord[], string][] = [
     ['the oldest', [record('a', 'w', { createdMs: 2 }), record('b', 'w', { createdMs: 1 })], 'b'],
-    ['the oldest that has not finished', [record('a', 'w', { createdMs: 1, phase: 'Failed' }), record('b', 'w', { createdMs: 2 })], 'b'],
-    ['the first by uid of two of one age', [record('b', 'w', { createdMs: 1 }), record('a', 'w', { createdMs: 1 })], 'a'],
+    [
+      'the oldest that has not finished',
+      [record('a', 'w', { createdMs: 1, phase: 'Failed' }), record('b', 'w', { createdMs: 2 })],
+      'b',
+    ],
+    [
+      'the first by uid of two of one age',
+      [record('b', 'w', { createdMs: 1 }), record('a', 'w', { createdMs: 1 })],
+      'a',
+    ],
     ['one whose age is known', [record('a', 'w'), record('b', 'w', { createdMs: 9 })], 'b'],
     ['a finished one where all have', [record('a', 'w', { createdMs: 1, phase: 'Succeeded' })], 'a'],
   ]
   for (const [what, records, expected] of cases) {
     it(`is named by ${what}, in whichever order they come`, () => {
-      for (const list of [records, records.toReversed()]) assert.equal(of(...list).all.get('w')!.get('pod'), expected)
+      for (const list of [records, records.toReversed()])
+        assert.equal(
+          of(...list)
+            .all.get('w')!
+            .get('pod'),
+          expected,
+        )
     })
   }
 

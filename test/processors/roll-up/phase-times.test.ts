@@ -6,7 +6,9 @@ import type { KeyedEntity } from '../../../processors/roll-up/keyed-entities.ts'
 import type { PodRecord } from '../../../processors/roll-up/pod-records.ts'
 import { podNamed } from '../../support/cluster-objects.ts'
 
-type Times = Partial<Pick<Pod, 'createdMs' | 'scheduledMs' | 'startedMs' | 'runningMs' | 'finishedMs' | 'phase' | 'node'>>
+type Times = Partial<
+  Pick<Pod, 'createdMs' | 'scheduledMs' | 'startedMs' | 'runningMs' | 'finishedMs' | 'phase' | 'node'>
+>
 
 /** A pod with times in seconds. */
 function pod(name: string, { phase = 'Running', node = 'a', ...times }: Times): Pod {
@@ -31,7 +33,11 @@ describe('phase times', () => {
     ['waits until the kubelet has it', pod('p', { createdMs: 10, startedMs: 50 }), { run: 50, wait: 40 }],
     ['does not run while it is pulled', pod('p', { scheduledMs: 20, phase: 'Pending' }), { run: NaN, wait: NaN }],
     ['runs until it ends', pod('p', { runningMs: 20, finishedMs: 60, phase: 'Succeeded' }), { run: 40, wait: NaN }],
-    ['waited until it was given up', pod('p', { createdMs: 20, finishedMs: 60, phase: 'Failed', node: '' }), { run: NaN, wait: 40 }],
+    [
+      'waited until it was given up',
+      pod('p', { createdMs: 20, finishedMs: 60, phase: 'Failed', node: '' }),
+      { run: NaN, wait: 40 },
+    ],
     ['has no time that it does not tell', pod('p', {}), { run: NaN, wait: NaN }],
     ['has no negative time', pod('p', { createdMs: 200, runningMs: 150, phase: 'Running' }), { run: NaN, wait: NaN }],
   ]
@@ -86,7 +92,8 @@ describe('phase times', () => {
     update(times, 100, pod('p', { runningMs: 10 }))
     update(times, 200, pod('q', { runningMs: 150 }))
     const again = createPhaseTimes()
-    for (const [key, value] of JSON.parse(JSON.stringify([...times.kept])) as [string, never][]) again.kept.set(key, value)
+    for (const [key, value] of JSON.parse(JSON.stringify([...times.kept])) as [string, never][])
+      again.kept.set(key, value)
     assert.equal(update(again, 300, pod('r', { runningMs: 290 })).run, 90 + 50 + 10)
   })
 
@@ -102,7 +109,9 @@ describe('phase times', () => {
           )
           run = update(times, at, ...there).run
         }
-        const moments = Array.from({ length: 45 }, (_, at) => lives.some(([from, length]) => from <= at && at < from + length))
+        const moments = Array.from({ length: 45 }, (_, at) =>
+          lives.some(([from, length]) => from <= at && at < from + length),
+        )
         assert.equal(run, moments.filter(Boolean).length)
       }),
     )

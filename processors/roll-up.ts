@@ -194,6 +194,13 @@ export const rollUp = defineProcessor({
     function isReady(): boolean {
       gate.check()
       if (!isLoaded || gate.held.value === true) return false
+      // What it holds back comes all at once, when it sees that the model is complete.
+      if (
+        joinersOf(cluster)
+          .values()
+          .some(one => one.pipeline === host.pipeline && one.isHolding())
+      )
+        return false
       if (clock.monotonic() - startedMs >= parseDuration(options.wait_for_cluster)) return true
       for (const areTried of tables.collections.values()) if (!areTried()) return false
       return true

@@ -29,6 +29,7 @@ export function rolledPipeline(config: object = {}, overrides: Partial<Host> = {
   const out: Batch[] = []
   const last = rollUp.create(configOf(rollUp, config), host, batch => void out.push(batch))
   const join = joinWorkload.create(configOf(joinWorkload, {}), host, batch => last.consume(batch))
+  void join.start?.()
   const first = normalize.create(configOf(normalize, {}), host, batch => join.consume(batch))
   const batches = new Map<string, Batch>()
 
@@ -65,6 +66,7 @@ export function rolledPipeline(config: object = {}, overrides: Partial<Host> = {
     },
     flush() {
       taken()
+      join.flush?.()
       last.flush!()
       return sortedText(taken())
     },

@@ -17,6 +17,7 @@ import { workloadRules } from '../pipeline/catalog/workload-rules.ts'
 import { assignmentRules, RESERVATION_NAMESPACES } from '../pipeline/cluster/assignment-rules.ts'
 import { createClusterGate } from '../pipeline/cluster/cluster-gate.ts'
 import { joinersOf, type Joiner } from '../pipeline/cluster/joiners.ts'
+import { SEEN_DEVICES, type SeenDevice } from '../pipeline/cluster/seen.ts'
 import { clusterTables } from '../pipeline/cluster/tables.ts'
 import { defineProcessor, RefusedError, type ConfigSchema, type Host } from '../pipeline/component.ts'
 import { duration, parseDuration } from '../pipeline/config/fields.ts'
@@ -184,6 +185,8 @@ export const rollUp = defineProcessor({
       'roll-ups are made of what is known',
       () => {},
     )
+    // At a reload the model is there, and readings come with the next scrapes.
+    const awaited = new Set(Array.from(cluster.table<SeenDevice>(SEEN_DEVICES).values(), ({ target }) => target))
     const startedMs = clock.monotonic()
     let isLoaded = false
     let flushedMs = -Infinity
@@ -202,6 +205,7 @@ export const rollUp = defineProcessor({
       )
         return false
       if (clock.monotonic() - startedMs >= parseDuration(options.wait_for_cluster)) return true
+      if (awaited.size > 0) return false
       for (const areTried of tables.collections.values()) if (!areTried()) return false
       return true
     }
@@ -252,6 +256,7 @@ export const rollUp = defineProcessor({
       },
       consume(batch) {
         if (batch.source.isModelled === true && batch.outcome === 'ok') apiTells.set('tells', true)
+        awaited.delete(batch.source.name)
         intake.take(batch)
         passing.consume(batch)
       },

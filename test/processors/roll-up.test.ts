@@ -79,6 +79,18 @@ describe('roll_up', () => {
     assert.notEqual(pipeline.flush(), '')
   })
 
+  it('waits at a reload for every target that showed GPUs to the one before', async () => {
+    const first = await started()
+    first.scrape(TARGET, row(50))
+    first.scrape(OTHER, row(10, 'node-b'))
+    const second = rolledPipeline({ wait_for_cluster: '60s' }, { ...first.host, id: 'reloaded' })
+    await second.rollUp.start?.()
+    second.scrape(TARGET, row(50))
+    assert.equal(second.flush(), '')
+    second.fail(OTHER)
+    assert.deepEqual(nodesShown(second.flush()), { 'node-a': 50 })
+  })
+
   it('says that the model is not complete when it has waited long enough', async () => {
     const pipeline = await started({ wait_for_cluster: '60s' })
     clusterTables(pipeline.host.cluster).feeds.set('kubernetes_api', 'reading')

@@ -1,6 +1,15 @@
 /** What a schema cannot say about output catalogs: whether what they name exists and fits together. */
 import { closest } from '../config/closest.ts'
-import { ATTRIBUTES, attributesAt, isAttribute, isKnownAt, isLookUpFor, JOINED, LEVELS_OF, QUANTITIES } from './attributes.ts'
+import {
+  ATTRIBUTES,
+  attributesAt,
+  isAttribute,
+  isKnownAt,
+  isLookUpFor,
+  JOINED,
+  LEVELS_OF,
+  QUANTITIES,
+} from './attributes.ts'
 import type { Fact } from './fact-schema.ts'
 import type { Aggregate, OutputCatalog, OutputMetric } from './output-schema.ts'
 import { isUnit, scaleBetween, unitNames } from './units.ts'
@@ -144,12 +153,18 @@ function valueMistakes(metric: OutputMetric, facts: Facts): Mistake[] {
 
 function notDefined(name: string, labels: Labels): Omit<Mistake, 'path'> {
   const names = Object.keys(labels)
-  return { message: `label \`${name}\` is not defined under \`labels\` of the catalog`, suggestion: closest(name, names) }
+  return {
+    message: `label \`${name}\` is not defined under \`labels\` of the catalog`,
+    suggestion: closest(name, names),
+  }
 }
 
 function notAnAttribute(text: string): Omit<Mistake, 'path'> {
   const suggestion = closest(text, ATTRIBUTES)
-  const there = suggestion === undefined ? `; there are ${ATTRIBUTES.join(', ')}, look-ups such as namespace.label.team, and label.NAME` : ''
+  const there =
+    suggestion === undefined
+      ? `; there are ${ATTRIBUTES.join(', ')}, look-ups such as namespace.label.team, and label.NAME`
+      : ''
   return { message: `"${text}" is nothing that a label can be${there}`, suggestion }
 }
 

@@ -41,7 +41,9 @@ export function createPass(options: PassOptions): SeriesMap {
   const byName = Map.groupBy(rules, ({ metric, from }) => from ?? metric)
   const contexts = new WeakMap<Source, Context>()
   // What `normalize` keeps beside the fact that it became would be there twice.
-  const made = new Set(rules.filter(({ from, metric }) => from !== undefined && from !== metric).map(rule => rule.metric))
+  const made = new Set(
+    rules.filter(({ from, metric }) => from !== undefined && from !== metric).map(rule => rule.metric),
+  )
 
   /** With both at hand a series is there once: what the API has of an object counts. */
   function isToldByApi(labels: Labels, look: Look): boolean {

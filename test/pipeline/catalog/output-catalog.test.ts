@@ -195,16 +195,24 @@ describe('output catalogs', () => {
   })
 
   it('are added to in a config, which is checked with the labels of the catalogs it names', () => {
-    const base = {
+    const metric: OutputMetric = {
+      metric: 'a',
+      help: 'H.',
       type: 'gauge',
       unit: '',
+      of: 'gpu',
+      level: 'node',
+      labels: ['node'],
+      aggregate: 'sum',
+      from: 'hw.gpu.memory.usage',
       rate: false,
       complement: false,
       weight: 'device',
       where: [],
+      match: {},
+      only: {},
       per: [],
-    } as const
-    const metric: OutputMetric = { ...base, ...GOOD, labels: ['node'], match: {}, only: {} } as OutputMetric
+    }
     assert.deepEqual(outputMetricProblems(['runai-2.17'], [metric]), [])
     assert.deepEqual(outputMetricProblems(['dstack'], [metric]), [
       { path: [0, 'labels', 0], message: 'label `node` is not defined under `labels` of the catalog' },

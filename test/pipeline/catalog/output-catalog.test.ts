@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -85,6 +85,27 @@ function catalogText(changes: Readonly<Record<string, string | undefined>>, more
   const labels = '{ node: node, workload: workload_name, pod: pod }'
   return `kind: output\nabout: A test.\nlabels: ${labels}\nmetrics:\n${lines.join('')}${more}`
 }
+
+describe('the page on catalogs', () => {
+  const page = readFileSync(packageFile('configs', 'catalogs/README.md'), 'utf8')
+  const example = (file: string): string => readFileSync(packageFile('configs', 'catalogs/examples', file), 'utf8')
+
+  it('shows its examples as they are', () => {
+    const catalog = example('energy.yaml')
+    assert.ok(page.includes(catalog.slice(catalog.indexOf('kind:'))))
+    const config = example('energy.config.yaml')
+    assert.ok(page.includes(config.slice(config.indexOf('  roll_up:'), config.indexOf('exporters:'))))
+  })
+
+  it('shows a mistake as it is shown', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gpucol-'))
+    const path = join(folder, 'energy.yaml')
+    writeFileSync(path, example('energy.yaml').replace('hw.gpu.power', 'hw.gpu.pwoer'))
+    const [problem] = outputCatalogProblems(path)
+    rmSync(folder, { recursive: true })
+    assert.ok(page.includes(problem!.replace(path, 'energy.yaml')), problem)
+  })
+})
 
 describe('output catalogs', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gpucol-'))

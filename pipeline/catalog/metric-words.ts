@@ -75,6 +75,12 @@ const RESULTS: Readonly<Record<Aggregate, (metric: OutputMetric, value: string, 
     phase === 'Pending' ? 'how long it has waited for nodes' : 'how long any of its pods has run',
 }
 
+/** What a counter does that is made of others. */
+const TOTALS: Readonly<Partial<Record<Aggregate, string>>> = {
+  sum: '; it goes on when one of them begins anew or is gone',
+  count: ' that there have been',
+}
+
 /** Where a contributor is what the series are for there is nothing to aggregate. */
 const OF_ITSELF: Readonly<Partial<Record<Aggregate, (value: string) => string>>> = {
   sum: value => value,
@@ -94,7 +100,7 @@ export function computedAs(metric: OutputMetric): string {
     alone === undefined
       ? RESULTS[aggregate](metric, valueOf(metric), `${CONTRIBUTORS[kind]}${conditions}`)
       : `${alone}${conditions === '' ? '' : `, of ${CONTRIBUTORS[kind]}${conditions}`}`
-  const total = type === 'counter' && aggregate === 'sum' ? '; it goes on when one of them begins anew or is gone' : ''
+  const total = type === 'counter' ? (TOTALS[aggregate] ?? '') : ''
   const sentences = [`For ${LEVELS[level]}${onlyOf(metric)}: ${complement ? '1 minus ' : ''}${result}${total}.`]
   if (zeroFor !== undefined) sentences.push(`Without any it is 0, for every ${ZEROS[zeroFor]}.`)
   return sentences.join(' ')

@@ -103,7 +103,7 @@ describe('the page on catalogs', () => {
     writeFileSync(path, example('energy.yaml').replace('hw.gpu.power', 'hw.gpu.pwoer'))
     const [problem] = outputCatalogProblems(path)
     rmSync(folder, { recursive: true })
-    assert.ok(page.includes(problem!.replace(path, 'energy.yaml')), problem)
+    assert.ok(page.includes(problem!.replace(path, 'energy.yaml')), problem!)
   })
 })
 

@@ -159,6 +159,7 @@ export const rollUp = defineProcessor({
         { name: 'workloads', map: cycle.activity.kept.workloads },
         { name: 'phases', map: cycle.phaseTimes.kept },
         { name: 'totals', map: cycle.counterTotals.kept.totals },
+        { name: 'counted', map: cycle.countedWorkloads.kept },
         ...Array.from(cycle.counterTotals.kept.counters, ([name, map]) => ({ name: `counters ${name}`, map })),
       ],
       log,

@@ -1,7 +1,7 @@
-/** Every example config is valid and runs. The demo also runs for real, in test/e2e. */
+/** Every example config is valid and runs, and tests beside configs pass. The demo runs for real, in test/e2e. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { exporters } from '../exporters/registry.ts'
 import { loadConfig } from '../pipeline/config/loaded-config.ts'
 import { extensions } from '../pipeline/extensions.ts'
@@ -9,9 +9,13 @@ import { createService } from '../pipeline/graph/service.ts'
 import { createLog } from '../pipeline/telemetry/log.ts'
 import { processors } from '../processors/registry.ts'
 import { receivers } from '../receivers/registry.ts'
+import { describeSuites } from './support/describe-suites.ts'
 import { testHost } from './support/test-host.ts'
 
 const root = join(import.meta.dirname, '..')
+const suites = globSync('configs/**/*.test.yaml', { cwd: root })
+  .sort()
+  .map(file => relative('.', join(root, file)))
 const registries = { receivers, processors, exporters, extensions }
 
 describe('example configs', () => {
@@ -52,3 +56,5 @@ describe('example configs', () => {
     })
   }
 })
+
+await describeSuites('tests beside configs', suites, 5)

@@ -7,8 +7,10 @@ import { extensions } from '../pipeline/extensions.ts'
 import { processors } from '../processors/registry.ts'
 import { receivers } from '../receivers/registry.ts'
 
+const files = await generatedFiles({ receivers, processors, exporters, extensions })
+
 describe('generated files', () => {
-  for (const [name, content] of generatedFiles({ receivers, processors, exporters, extensions })) {
+  for (const [name, content] of files) {
     it(`configs/${name} is what npm run generate writes`, () => {
       const path = join(import.meta.dirname, '../configs', name)
       assert.equal(readFileSync(path, 'utf8'), content, `configs/${name} is out of date: npm run generate`)

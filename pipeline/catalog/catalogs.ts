@@ -107,12 +107,18 @@ export function outputMetricProblems(
   const catalogs = createCatalogs(packageFile('configs', 'catalogs'))
   const labels = Object.assign({}, ...names.map(name => loadOutputCatalog(catalogs, name).labels))
   const facts = knownFacts(catalogs)
-  return metrics.flatMap((metric, i) =>
+  const repeated = metrics.flatMap(({ metric }, i) =>
+    metrics.findIndex(one => one.metric === metric) < i
+      ? [{ path: [i, 'metric'], message: `${metric} is here twice` }]
+      : [],
+  )
+  const mistakes = metrics.flatMap((metric, i) =>
     metricMistakes(metric, labels, facts).map(({ path, message, suggestion }) => ({
       path: [i, ...path],
       message: suggestion === undefined ? message : `${message}; did you mean \`${suggestion}\`?`,
     })),
   )
+  return [...repeated, ...mistakes]
 }
 
 export function outputCatalogProblems(name: string): string[] {

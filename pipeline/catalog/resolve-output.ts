@@ -1,6 +1,15 @@
 /** What a schema cannot say about output catalogs: whether what they name exists and fits together. */
 import { closest } from '../config/closest.ts'
-import { ATTRIBUTES, attributesAt, isAttribute, isKnownAt, isLookUpFor, JOINED, LEVELS_OF, QUANTITIES } from './attributes.ts'
+import {
+  ATTRIBUTES,
+  attributesAt,
+  isAttribute,
+  isKnownAt,
+  isLookUpFor,
+  JOINED,
+  LEVELS_OF,
+  QUANTITIES,
+} from './attributes.ts'
 import type { Fact } from './fact-schema.ts'
 import type { Aggregate, OutputCatalog, OutputMetric } from './output-schema.ts'
 import { isUnit, scaleBetween, unitNames } from './units.ts'
@@ -116,7 +125,7 @@ function passMistakes(names: readonly string[], labels: Labels): Mistake[] {
 function valueMistakes(metric: OutputMetric, facts: Facts): Mistake[] {
   const { of: kind, unit, rate, aggregate } = metric
   if (!isUnit(unit)) {
-    return [{ path: ['unit'], message: `unknown unit "${unit}"`, suggestion: closest(unit, unitNames()) }]
+    return [{ path: ['unit'], ...unknownUnit(unit) }]
   }
   const mistakes: Mistake[] = []
   const quantities = QUANTITIES[kind] ?? []
@@ -142,16 +151,31 @@ function valueMistakes(metric: OutputMetric, facts: Facts): Mistake[] {
   return mistakes
 }
 
+function unknownUnit(unit: string): Omit<Mistake, 'path'> {
+  const suggestion = closest(unit, unitNames())
+  const there = suggestion === undefined ? `; there are ${unitNames().join(', ')}, and what is counted, as {gpu}` : ''
+  return { message: `unknown unit "${unit}"${there}`, suggestion }
+}
+
 function notDefined(name: string, labels: Labels): Omit<Mistake, 'path'> {
   const names = Object.keys(labels)
-  return { message: `label \`${name}\` is not defined under \`labels\` of the catalog`, suggestion: closest(name, names) }
+  return {
+    message: `label \`${name}\` is not defined under \`labels\` of the catalog`,
+    suggestion: closest(name, names),
+  }
 }
 
 function notAnAttribute(text: string): Omit<Mistake, 'path'> {
-  const suggestion = closest(text, ATTRIBUTES)
-  const there = suggestion === undefined ? `; there are ${ATTRIBUTES.join(', ')}, look-ups such as namespace.label.team, and label.NAME` : ''
-  return { message: `"${text}" is nothing that a label can be${there}`, suggestion }
+  const message = `"${text}" is nothing that a label can be`
+  const suggestion = text.includes('.') ? undefined : closest(text, ATTRIBUTES)
+  if (suggestion !== undefined) return { message, suggestion }
+  return {
+    message: `${message}; there are ${text.includes('.') ? LOOK_UPS : `${ATTRIBUTES.join(', ')}, and ${LOOK_UPS}`}`,
+  }
 }
+
+const LOOK_UPS =
+  'look-ups (pod, owner, namespace or node with .name, .label.NAME or .annotation.NAME) and labels of series (label.NAME)'
 
 function under(path: readonly (string | number)[], mistakes: readonly Mistake[]): Mistake[] {
   return mistakes.map(mistake => ({ ...mistake, path: [...path, ...mistake.path] }))

@@ -5,10 +5,11 @@ import { testEditorSchema } from '../config-tests/editor-schema.ts'
 import { editorSchema } from '../config/editor-schema.ts'
 import { referencePage } from '../config/reference.ts'
 import { renderOwnMetricsPage } from '../telemetry/own-metrics-page.ts'
+import { catalogPages } from './catalog-pages.ts'
 import { exampleManifest } from './rbac.ts'
 
 /** What each file holds, by its name. */
-export function generatedFiles(registries: Registries): ReadonlyMap<string, string> {
+export async function generatedFiles(registries: Registries): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['schema.json', jsonText(editorSchema(registries))],
     ['test-schema.json', jsonText(testEditorSchema(registries))],
@@ -17,6 +18,7 @@ export function generatedFiles(registries: Registries): ReadonlyMap<string, stri
     ['reference.md', referencePage(registries)],
     ['own-metrics.md', renderOwnMetricsPage()],
     ['kubernetes/rbac.yaml', exampleManifest(registries)],
+    ...(await catalogPages(registries)),
   ])
 }
 

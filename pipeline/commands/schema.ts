@@ -17,7 +17,7 @@ An editor that speaks JSON schema completes and checks a config that begins with
   options: { write: { type: 'boolean' } },
   async run(args, { registries, out }) {
     refusePositionals(args)
-    const files = generatedFiles(registries)
+    const files = await generatedFiles(registries)
     if (args.values['write'] !== true) {
       out(files.get('schema.json')!)
       return 0

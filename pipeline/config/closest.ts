@@ -10,7 +10,7 @@ export function closest(word: string, candidates: Iterable<string>): string | un
     const allowed = Math.max(1, Math.floor(Math.max(wanted.length, found.length) / 3))
     // A name that was cut off, or has something added, is meant as well: `interval` for `scrape_interval`.
     const part = Math.min(wanted.length, found.length) >= 4 && (found.includes(wanted) || wanted.includes(found))
-    const distance = part ? allowed : editDistance(wanted, found, allowed)
+    const distance = Math.min(part ? allowed : Infinity, editDistance(wanted, found, allowed))
     const isNear = distance <= allowed && distance < Math.min(wanted.length, found.length)
     if (isNear && distance < bestDistance) {
       best = candidate

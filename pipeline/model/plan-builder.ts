@@ -71,7 +71,7 @@ export class PlanBuilder {
   finish(): Plan {
     const gather = this.#stays() ? undefined : Uint32Array.from(this.#gather)
     const output = this.#output(gather)
-    const hasRules = this.#entries.some(entry => entry.range !== undefined || entry.fold !== undefined)
+    const hasRules = this.#entries.some(hasRule)
     const ranges = rangesOf(output, this.#entries)
     return {
       input: this.#input,
@@ -140,12 +140,15 @@ export class PlanBuilder {
     )
   }
 
+  /** Rules are by number of the metric: where there are any, numbers must be the same, too. */
   #isInput(): boolean {
     const { metrics, scales, labels, metricOf, labelsOf } = this.#input
+    const hasRules = this.#entries.some(hasRule)
     return this.#metricOf.every((entry, i) => {
       const { metric, scale } = this.#entries[entry]!
       const old = metricOf[i]!
       return (
+        (entry === old || !hasRules) &&
         metric === metrics[old] &&
         scale === scales[old] &&
         this.#labels.items[this.#labelsOf[i]!] === labels[labelsOf[i]!]
@@ -200,6 +203,10 @@ function foldsOf(
     low: Float64Array.from(bounds, bound => bound.low),
     high: Float64Array.from(bounds, bound => bound.high),
   }
+}
+
+function hasRule({ range, fold }: Rule): boolean {
+  return range !== undefined || fold !== undefined
 }
 
 export function sameRule(a: Rule, b: Rule): boolean {

@@ -24,6 +24,7 @@ import { heldDevices, type BoardRecord, type DeviceRecord, type PairRecord, type
 import { entityFrom, Grouping, type Entity } from './entity.ts'
 import type { Model } from './model.ts'
 import { createOutput, type Output } from './output.ts'
+import { createCountedWorkloads, type CountedWorkloads } from './counted-workloads.ts'
 import { createCounterTotals, type CounterTotals } from './counter-totals.ts'
 import { createPhaseTimes, type PhaseTimes } from './phase-times.ts'
 import type { PodRecord } from './pod-records.ts'
@@ -42,6 +43,7 @@ export type Cycle = {
   readonly activity: Activity
   readonly phaseTimes: PhaseTimes
   readonly counterTotals: CounterTotals
+  readonly countedWorkloads: CountedWorkloads
   /** Gives what readings have said until now to those who have them now. */
   settle(): void
   /** Brings what is kept on disk up to date, and goes on from what was. */
@@ -74,10 +76,12 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
   const activity = createActivity(values, activitySpec(rules))
   const phaseTimes = createPhaseTimes()
   const counterTotals = createCounterTotals(values)
+  const countedWorkloads = createCountedWorkloads()
   const bundles = bundlesOf(component, rules)
   const totalRules = new Map(
     bundles.flatMap(({ rules: its, grouping }) => its.filter(({ isTotal }) => isTotal).map(rule => [rule, grouping])),
   )
+  const workloadCounters = rules.filter(({ of: kind, isTotal }) => kind === 'workload' && isTotal)
   const kinds = new Set(rules.map(({ of: kind }) => kind))
   const contributed = new Map<string, number>()
   let sets = new Map<string, Contributors>()
@@ -109,8 +113,11 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
     if (turn === 0) return
     activity.note(model.devices.pairs.values(), ownReading)
     for (const [rule, grouping] of totalRules) {
-      // What counters have grown by hangs on no time.
-      const increases = setOf(rule).set.values(rule.value, rule.where, NaN)
+      const increases =
+        rule.of === 'workload'
+          ? countedWorkloads.count(rule, model.workloads.all.keys())
+          : // What counters have grown by hangs on no time.
+            setOf(rule).set.values(rule.value, rule.where, NaN)
       counterTotals.add(rule, grouping, slotsOf(rule, grouping), increases)
     }
     counterTotals.drained()
@@ -136,6 +143,7 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
     }
     counterTotals.compiled()
     counterTotals.retain(totalRules, nowMs)
+    countedWorkloads.retain(workloadCounters, model.workloads.all, nowMs)
     activity.retain(model.pods, model.devices.pairs, model.workloads.all)
   }
 
@@ -344,6 +352,7 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
     activity,
     phaseTimes,
     counterTotals,
+    countedWorkloads,
     settle,
     collect() {
       activity.collect()

@@ -40,6 +40,10 @@ export function createPass(options: PassOptions): SeriesMap {
   const { rules, isOfObjects, isConsumed, keepInput, tables, joined, apiTells } = options
   const byName = Map.groupBy(rules, ({ metric, from }) => from ?? metric)
   const contexts = new WeakMap<Source, Context>()
+  // What `normalize` keeps beside the fact that it became would be there twice.
+  const made = new Set(
+    rules.filter(({ from, metric }) => from !== undefined && from !== metric).map(rule => rule.metric),
+  )
 
   /** With both at hand a series is there once: what the API has of an object counts. */
   function isToldByApi(labels: Labels, look: Look): boolean {
@@ -61,7 +65,7 @@ export function createPass(options: PassOptions): SeriesMap {
       const { name, family } = series.metric
       const itsRules = byName.get(name) ?? byName.get(family)
       const isKept = keepInput || (itsRules === undefined && !isConsumed(name))
-      if (itsRules === undefined) return isKept ? [series] : []
+      if (itsRules === undefined) return isKept && !made.has(name) ? [series] : []
       const isTold = isOfObjects(name) && !(context as Context).isModelled && isToldByApi(series.labels, look)
       const passed = isTold ? [] : itsRules.flatMap(rule => passedBy(rule, series, joined()))
       if (!isKept || itsRules.some(({ from, metric }) => (from ?? metric) === metric)) return passed

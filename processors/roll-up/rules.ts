@@ -95,7 +95,7 @@ function ruleFrom(metric: OutputMetric, labels: OutputCatalog['labels'], facts: 
     where,
     phase,
     zeroFor: metric.zero_for,
-    isTotal: type === 'counter' && aggregate === 'sum',
+    isTotal: type === 'counter' && (aggregate === 'sum' || (aggregate === 'count' && kind === 'workload')),
   }
 }
 

@@ -49,6 +49,29 @@ describe('normalize', () => {
     { keep_raw: true },
   )
 
+  check(
+    'keeps the ranges of facts whose names and labels stay',
+    `
+    # HELP kube_pod_container_resource_requests What containers request.
+    # TYPE kube_pod_container_resource_requests gauge
+    kube_pod_container_resource_requests{container="c",namespace="n",pod="p",resource="cpu",uid="u",unit="core"} 4
+    # HELP kube_pod_container_resource_requests_cpu_cores Cores that containers request.
+    # TYPE kube_pod_container_resource_requests_cpu_cores gauge
+    kube_pod_container_resource_requests_cpu_cores{container="c",namespace="n",pod="p",uid="u"} 4
+    # TYPE kube_node_status_condition gauge
+    kube_node_status_condition{condition="Ready",node="a",status="true"} 1
+    # TYPE kube_node_status_capacity gauge
+    kube_node_status_capacity{node="a",resource="cpu",unit="core"} 96
+    `,
+    `
+    kube_pod_container_resource_requests{container="c",namespace="n",pod="p",resource="cpu",uid="u",unit="core"} 4
+    kube_pod_container_resource_requests_cpu_cores{container="c",namespace="n",pod="p",uid="u"} 4
+    kube_node_status_condition{condition="Ready",node="a",status="true"} 1
+    kube_node_status_capacity{node="a",resource="cpu",unit="core"} 96
+    `,
+    { keep_raw: true },
+  )
+
   it('says what a fact truly is, whatever the source declares', () => {
     const { consume } = createNormalizer()
     const { layout } = consume(

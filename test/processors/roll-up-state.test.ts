@@ -112,6 +112,21 @@ describe('roll_up with state on disk', () => {
     await stop(second)
   })
 
+  it('counts every workload once, also one that a restart finds again', async () => {
+    const runs = (pipeline: RolledPipeline): Record<string, number> =>
+      valuesBy(pipeline.flush(), 'dstack_run_count_total', 'dstack_project_name')
+    const first = await start({ catalog: 'dstack' })
+    assert.deepEqual(runs(first), { ns: 1 })
+    putPod(first.host.cluster, podNamed('shell', {}))
+    assert.deepEqual(runs(first), { ns: 2 })
+    await stop(first)
+    const second = await start({ catalog: 'dstack' })
+    assert.deepEqual(runs(second), { ns: 2 })
+    putPod(second.host.cluster, podNamed('eval', {}))
+    assert.deepEqual(runs(second), { ns: 3 })
+    await stop(second)
+  })
+
   it('writes while it runs, so that a process that is killed loses little', async () => {
     const first = await start()
     await idleForTenMinutes(first)

@@ -21,6 +21,10 @@ describe('closest', () => {
       assert.equal(closest(word, keys), expected)
     })
 
+  it('offers the word of which a letter is missing before one that is less near', () => {
+    assert.equal(closest('workload_typ', ['workload_id', 'workload_type']), 'workload_type')
+  })
+
   it('is quick with a word that is far too long', () => {
     assert.equal(closest('a'.repeat(1_000_000), keys), undefined)
   })

@@ -30,8 +30,8 @@ const GPU: readonly Container[] = [containerWith({ 'nvidia.com/gpu': 2 })]
 describe('records of pods', () => {
   const conditions: [PodParts, string[]][] = [
     [{ containers: GPU, node: 'node-a' }, ['active', 'bound', 'gpu', 'running', 'unfinished']],
-    [{ containers: GPU, phase: 'Pending' }, ['active', 'gpu', 'unfinished']],
-    [{ node: 'node-a', phase: 'Pending' }, ['active', 'bound', 'unfinished']],
+    [{ containers: GPU, phase: 'Pending' }, ['active', 'gpu', 'pending', 'unfinished']],
+    [{ node: 'node-a', phase: 'Pending' }, ['active', 'bound', 'pending', 'unfinished']],
     [{ node: 'node-a', phase: 'Unknown' }, ['active', 'bound', 'unfinished']],
     [{ containers: GPU, node: 'node-a', phase: 'Succeeded' }, ['bound', 'gpu']],
     [{ containers: GPU, node: 'node-a', namespace: 'runai-reservation' }, ['active', 'bound', 'running', 'unfinished']],

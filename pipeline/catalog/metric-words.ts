@@ -101,7 +101,9 @@ export function computedAs(metric: OutputMetric): string {
       ? RESULTS[aggregate](metric, valueOf(metric), `${CONTRIBUTORS[kind]}${conditions}`)
       : `${alone}${conditions === '' ? '' : `, of ${CONTRIBUTORS[kind]}${conditions}`}`
   const total = type === 'counter' ? (TOTALS[aggregate] ?? '') : ''
-  const sentences = [`For ${LEVELS[level]}${onlyOf(metric)}: ${complement ? '1 minus ' : ''}${result}${total}.`]
+  // Contributors are counted where several have the same labels.
+  const place = kind === level && aggregate === 'count' ? LEVELS.series : LEVELS[level]
+  const sentences = [`For ${place}${onlyOf(metric)}: ${complement ? '1 minus ' : ''}${result}${total}.`]
   if (zeroFor !== undefined) sentences.push(`Without any it is 0, for every ${ZEROS[zeroFor]}.`)
   return sentences.join(' ')
 }

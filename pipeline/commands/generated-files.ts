@@ -11,7 +11,7 @@ import { exampleManifest } from './rbac.ts'
 /** What each file holds, by its name. */
 export async function generatedFiles(registries: Registries): Promise<ReadonlyMap<string, string>> {
   return new Map([
-    ['schema.json', jsonText(editorSchema(registries))],
+    ['schema.json', schemaText(registries)],
     ['test-schema.json', jsonText(testEditorSchema(registries))],
     ['catalogs/input-catalog.schema.json', jsonText(inputEditorSchema())],
     ['catalogs/output-catalog.schema.json', jsonText(outputEditorSchema())],
@@ -20,6 +20,11 @@ export async function generatedFiles(registries: Registries): Promise<ReadonlyMa
     ['kubernetes/rbac.yaml', exampleManifest(registries)],
     ...(await catalogPages(registries)),
   ])
+}
+
+/** The schema of a config, for editors. */
+export function schemaText(registries: Registries): string {
+  return jsonText(editorSchema(registries))
 }
 
 function jsonText(value: unknown): string {

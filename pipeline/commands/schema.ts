@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { packageFile } from '../package-files.ts'
 import { refusePositionals, type Command } from './command.ts'
-import { generatedFiles } from './generated-files.ts'
+import { generatedFiles, schemaText } from './generated-files.ts'
 
 export const schema: Command = {
   name: 'schema',
@@ -17,12 +17,11 @@ An editor that speaks JSON schema completes and checks a config that begins with
   options: { write: { type: 'boolean' } },
   async run(args, { registries, out }) {
     refusePositionals(args)
-    const files = await generatedFiles(registries)
     if (args.values['write'] !== true) {
-      out(files.get('schema.json')!)
+      out(schemaText(registries))
       return 0
     }
-    for (const [name, content] of files) {
+    for (const [name, content] of await generatedFiles(registries)) {
       writeFileSync(packageFile('configs', name), content)
       out(`configs/${name} is written\n`)
     }

@@ -7,8 +7,11 @@
 import type { Things } from './things.ts'
 
 export type ReadingOptions = {
-  /** What is kept: the value, the rate per second of a counter, or what a counter has grown by since somebody drained it. */
-  readonly keep: 'value' | 'rate' | 'increase'
+  /**
+   * What is kept: the value, the rate per second of a counter, or what a counter has grown by since somebody drained it.
+   * At first sight a counter has grown by all that it shows; as `growth` by nothing, because what it shows was others'.
+   */
+  readonly keep: 'value' | 'rate' | 'increase' | 'growth'
   /** Samples above this are activity, whose last time is kept. */
   readonly activeAbove?: number
 }
@@ -27,6 +30,7 @@ export class Reading {
   readonly things: Things
   readonly activeAbove: number | undefined
   readonly isIncrease: boolean
+  readonly #isGrowth: boolean
   /** What counters showed that are not shown now, by the key of the thing, the oldest first. */
   readonly left = new Map<string, number>()
   #owners = new Int32Array(0)
@@ -37,7 +41,8 @@ export class Reading {
   constructor(things: Things, { keep, activeAbove }: ReadingOptions) {
     this.things = things
     this.activeAbove = activeAbove
-    this.isIncrease = keep === 'increase'
+    this.isIncrease = keep === 'increase' || keep === 'growth'
+    this.#isGrowth = keep === 'growth'
     if (keep !== 'value') this.#counters = { values: new Float64Array(0), times: new Float64Array(0) }
     if (activeAbove !== undefined) this.active = new Float64Array(0)
     things.attach(this)
@@ -162,12 +167,12 @@ export class Reading {
     counters.times[number] = time
     if (sinceMs === -Infinity) return
     // One that is smaller and from before the last one was late: the counter has not begun anew.
-    const increase = value >= before ? value - before : sinceMs < 0 ? 0 : value
+    const isNothing = sinceMs < 0 || (this.#isGrowth && Number.isNaN(before))
+    const increase = value >= before ? value - before : isNothing ? 0 : value
     if (this.isIncrease) this.#grow(number, increase, time)
     else if (sinceMs > 0) this.#put(source, number, (increase / sinceMs) * 1000, time)
   }
 
-  /** A counter that is seen for the first time has grown by all that it shows. */
   #grow(number: number, increase: number, time: number): void {
     const known = this.values[number]!
     this.values[number] = Number.isNaN(known) ? increase : known + increase

@@ -21,7 +21,7 @@ export type ValueSpec = {
   readonly terms: readonly { readonly sign: 1 | -1; readonly facts: readonly string[] }[]
   readonly unit: string
   /** Of a counter its rate, or what it has grown by; otherwise the value. */
-  readonly keep: 'value' | 'rate' | 'increase'
+  readonly keep: 'value' | 'rate' | 'increase' | 'growth'
   readonly match: Readonly<Record<string, readonly string[]>>
   readonly per: readonly string[]
   /** In the unit; Infinity where nothing is too much. */
@@ -103,7 +103,7 @@ function specOf(names: readonly string[], labels: OutputCatalog['labels']): Labe
   return names.map(name => [name, labels[name]!] as const)
 }
 
-type ValueParts = Pick<OutputMetric, 'unit' | 'rate' | 'match' | 'per' | 'at_most' | 'aggregate' | 'type'> & {
+type ValueParts = Pick<OutputMetric, 'unit' | 'rate' | 'match' | 'per' | 'at_most' | 'aggregate' | 'type' | 'of'> & {
   readonly from?: OutputMetric['from']
   readonly plus?: OutputMetric['plus'] | undefined
   readonly minus?: OutputMetric['minus'] | undefined
@@ -118,7 +118,7 @@ function valueFrom(parts: ValueParts, facts: ReadonlyMap<string, Fact>): ValueSp
   ]
   const first = facts.get(terms[0]!.facts[0]!)
   const match = Object.fromEntries(Object.entries(parts.match).map(([label, values]) => [label, listOf(values)]))
-  const keep = rate ? 'rate' : parts.type === 'counter' && aggregate === 'sum' ? 'increase' : 'value'
+  const keep = rate ? 'rate' : parts.type === 'counter' && aggregate === 'sum' ? counted(parts.of) : 'value'
   const isActivity = aggregate === 'last_active' || aggregate === 'idle_seconds'
   // What is divided stays in the unit of the fact; activity is in percent.
   const unit = aggregate === 'ratio' || rate ? (first?.unit ?? '') : isActivity ? '%' : parts.unit
@@ -136,3 +136,8 @@ function valueFrom(parts: ValueParts, facts: ReadonlyMap<string, Fact>): ValueSp
 
 /** Of these a part has the value of the whole: they are weighed, not added. */
 const RELATIVE_UNITS: ReadonlySet<string> = new Set(['1', 'Cel', 'Hz', 'V'])
+
+/** What a GPU took before it was a pod's was not taken by the pod. */
+function counted(kind: ContributorKind): 'increase' | 'growth' {
+  return kind === 'pair' ? 'growth' : 'increase'
+}

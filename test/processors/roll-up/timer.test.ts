@@ -42,7 +42,7 @@ describe('the timer of roll-ups', () => {
     virtual.step(-3_600_007)
     await virtual.advance(60_000)
     const [, ...later] = times.slice(1)
-    assert.ok(later.length >= 2 && later.every(time => time % 15_000 === 0), `${times}`)
+    assert.ok(later.length >= 2 && later.every(time => time % 15_000 === 0), times.join())
   })
 
   it('counts from the start in a config test, after what is scraped at the moment', async () => {

@@ -26,7 +26,7 @@ import { createTracked } from '../pipeline/model/tracked.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
 import { createCycle } from './roll-up/cycle.ts'
 import { createIntake } from './roll-up/intake.ts'
-import { createKeptState } from './roll-up/kept-state.ts'
+import { createKeptState, type KeptMap } from './roll-up/kept-state.ts'
 import { createModel, type ModelRules } from './roll-up/model.ts'
 import { observeRollUp } from './roll-up/own-metrics.ts'
 import { createPass, type Joined } from './roll-up/pass.ts'
@@ -158,9 +158,12 @@ export const rollUp = defineProcessor({
         { name: 'pods', map: cycle.activity.kept.pods },
         { name: 'workloads', map: cycle.activity.kept.workloads },
         { name: 'phases', map: cycle.phaseTimes.kept },
-        { name: 'totals', map: cycle.counterTotals.kept.totals },
-        { name: 'counted', map: cycle.countedWorkloads.kept },
-        ...Array.from(cycle.counterTotals.kept.counters, ([name, map]) => ({ name: `counters ${name}`, map })),
+        // A total is what counters had grown by when they showed what is kept of them.
+        { name: 'totals', map: cycle.counterTotals.kept.totals, isTogether: true },
+        { name: 'counted', map: cycle.countedWorkloads.kept, isTogether: true },
+        ...Array.from(cycle.counterTotals.kept.counters, ([name, map]): KeptMap => {
+          return { name: `counters ${name}`, map, isTogether: true }
+        }),
       ],
       log,
     )

@@ -4,7 +4,12 @@
  */
 import type { Log, StateStore } from '../../pipeline/component.ts'
 
-export type KeptMap = { readonly name: string; readonly map: Map<string, unknown> }
+export type KeptMap = {
+  readonly name: string
+  readonly map: Map<string, unknown>
+  /** Written with all others of which this is said, because what is in them is true only together. */
+  readonly isTogether?: true
+}
 
 export type KeptState = {
   load(): Promise<void>
@@ -15,6 +20,7 @@ export type KeptState = {
 }
 
 const PARTS = 16
+const ALL_PARTS: readonly number[] = Array.from({ length: PARTS }, (_, part) => part)
 /** At each turn: after four turns everything has been written. */
 const PARTS_A_TURN = 4
 
@@ -28,8 +34,9 @@ export function createKeptState(store: StateStore, maps: readonly KeptMap[], log
 
   function changesOf(parts: readonly number[]): Map<string, Uint8Array | undefined> {
     const changes = new Map<string, Uint8Array | undefined>()
-    for (const { name, map } of maps) {
-      const entries = new Map<number, [string, unknown][]>(parts.map(part => [part, []]))
+    for (const { name, map, isTogether } of maps) {
+      const its = isTogether !== true ? parts : parts.includes(0) ? ALL_PARTS : []
+      const entries = new Map<number, [string, unknown][]>(its.map(part => [part, []]))
       for (const [key, value] of map) entries.get(partOf(key))?.push([key, value])
       for (const [part, pairs] of entries) {
         const key = `${name}/${part}`
@@ -70,7 +77,7 @@ export function createKeptState(store: StateStore, maps: readonly KeptMap[], log
       turn++
       void write(parts)
     },
-    saveAll: () => write(Array.from({ length: PARTS }, (_, part) => part)),
+    saveAll: () => write(ALL_PARTS),
   }
 
   /** A part that cannot be read costs what is in it. What has been learnt meanwhile is newer. */

@@ -56,6 +56,23 @@ describe('kept state', () => {
     assert.deepEqual(writes, [1])
   })
 
+  it('writes at once what is true only together', async () => {
+    const store = createMemoryStorage().state('x')
+    const { log } = testHost()
+    const maps = [new Map<string, number>(), new Map<string, number>()]
+    const list = maps.map((map, i) => ({ name: `map ${i}`, map, isTogether: true as const }))
+    const state = createKeptState(store, list, log)
+    await state.load()
+    for (let turn = 0; turn < 9; turn++) {
+      for (const map of maps) for (let i = 0; i < 50; i++) map.set(`key ${i}`, turn)
+      state.save()
+      await settled()
+      const texts = Array.from(await store.load(), ([, value]) => Buffer.from(value).toString())
+      const turns = new Set(texts.flatMap(text => (JSON.parse(text) as [string, number][]).map(([, value]) => value)))
+      assert.equal(turns.size, 1, `after turn ${turn}`)
+    }
+  })
+
   it('forgets what was deleted', async () => {
     const store = createMemoryStorage().state('x')
     const first = await loadedFrom(store)

@@ -25,6 +25,7 @@ import type { Batch } from '../pipeline/model/batch.ts'
 import { createTracked } from '../pipeline/model/tracked.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
 import { createCycle } from './roll-up/cycle.ts'
+import { createEarlyPasses } from './roll-up/early-passes.ts'
 import { createIntake } from './roll-up/intake.ts'
 import { createKeptState, type KeptMap } from './roll-up/kept-state.ts'
 import { createModel, type ModelRules } from './roll-up/model.ts'
@@ -169,6 +170,9 @@ export const rollUp = defineProcessor({
     )
     const objectFacts = factsOfObjects(host)
     const apiTells = createTracked<true>()
+    const early = createEarlyPasses(
+      name => objectFacts.has(name) && pass.some(rule => (rule.from ?? rule.metric) === name),
+    )
     const passing = createSeriesProcessor(
       createPass({
         rules: pass,
@@ -259,10 +263,13 @@ export const rollUp = defineProcessor({
         })
       },
       consume(batch) {
-        if (batch.source.isModelled === true && batch.outcome === 'ok') apiTells.set('tells', true)
+        const isOfApi = batch.source.isModelled === true && batch.outcome === 'ok'
+        if (isOfApi) apiTells.set('tells', true)
+        else early.note(batch)
         awaited.delete(batch.source.name)
         intake.take(batch)
         passing.consume(batch)
+        if (isOfApi) for (const passed of early.take()) passing.consume(passed)
       },
       flush,
       async stop() {

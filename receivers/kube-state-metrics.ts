@@ -86,11 +86,15 @@ export const kubeStateMetrics = defineReceiver({
         tell()
       }
     })
-    /** What it shows of the cluster is complete when every shard was tried once; one that is away is not waited for. */
+    /**
+     * What it shows of the cluster is complete when every shard was tried once; one that is away is not waited for. Where all are, and
+     * nobody else has told of the cluster, nothing is known of it.
+     */
     function tell(): void {
       if (feeds.entry(host.id).value !== 'reading') return
-      const { active } = receiver.targets!()
-      if (active.length > 0 && active.every(target => target.state !== 'unknown')) feeds.set(host.id, 'complete')
+      const states = receiver.targets!().active.map(({ state }) => state)
+      const isTold = states.includes('up') || [...feeds.values()].includes('complete')
+      if (isTold && !states.includes('unknown')) feeds.set(host.id, 'complete')
     }
     return {
       ...receiver,

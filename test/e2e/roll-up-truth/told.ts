@@ -1,6 +1,6 @@
 /**
- * To which workload pods belong, asked of the Kubernetes API by this test alone: PromQL cannot walk over owners. Prometheus scrapes the
- * answer as a series for each pod.
+ * What PromQL cannot say of Kubernetes objects, asked of the API by this test alone: to which workload pods belong, because it cannot
+ * walk over owners; the groups of pods with several, because they are in the names of labels; and numbers that are in labels.
  */
 import { get } from '../../support/gpucol-process.ts'
 
@@ -24,9 +24,43 @@ type Belongs = Readonly<Record<string, string>>
 
 const RESERVATIONS = ['runai-reservation', 'kai-resource-reservation']
 
-/** One series for each pod that is no reservation, in text. */
-export async function ownersOfPods(api: string): Promise<string> {
+/** A page for Prometheus to scrape. */
+export async function toldOfObjects(api: string): Promise<string> {
   const objects = await everything(api)
+  return [...owners(objects), ...groups(objects), ...numbers(objects)].join('')
+}
+
+function series(name: string, labels: Readonly<Record<string, string>>, value = 1): string {
+  const block = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(text)}`)
+  return `${name}{${block.join()}} ${value}\n`
+}
+
+const GROUP = 'runai-gpu-group/'
+
+function groups(objects: readonly KubernetesObject[]): string[] {
+  return objects
+    .filter(({ kind }) => kind === 'Pod')
+    .flatMap(({ metadata: { uid, name, namespace, labels = {} } }) =>
+      Object.entries(labels)
+        .filter(([label]) => label.startsWith(GROUP))
+        .map(([, label_runai_gpu_group]) =>
+          series('told:group', { pod_uuid: uid, pod_name: name, pod_namespace: namespace, label_runai_gpu_group }),
+        ),
+    )
+}
+
+/** All of them, and the slices that MIG profiles have. */
+function numbers(objects: readonly KubernetesObject[]): string[] {
+  const texts = objects.flatMap(({ metadata: { labels = {}, annotations = {} } }) => [
+    ...Object.values(labels),
+    ...Object.values(annotations),
+  ])
+  const found = new Set([...texts.filter(text => /^\d+(\.\d+)?$/.test(text)), '1', '2', '3', '4', '7'])
+  return Array.from(found, text => series('number', { text }, Number(text)))
+}
+
+/** One series for each pod that is no reservation. */
+function owners(objects: readonly KubernetesObject[]): string[] {
   const byUid = new Map(objects.map(object => [object.metadata.uid, object]))
   const namespaces = new Map(objects.filter(({ kind }) => kind === 'Namespace').map(one => [one.metadata.name, one]))
   const pods = objects.filter(({ kind, metadata }) => kind === 'Pod' && !RESERVATIONS.includes(metadata.namespace))
@@ -34,13 +68,13 @@ export async function ownersOfPods(api: string): Promise<string> {
   // A workload is one series, also where its pods say different things.
   const first = new Map<string, Belongs>()
   for (const one of found) if (!first.has(one['workload_id']!)) first.set(one['workload_id']!, one)
-  return found
-    .map(one => ({ ...first.get(one['workload_id']!)!, pod_uuid: one['pod_uuid']!, project: one['project']! }))
-    .map(
-      labels =>
-        `told:belongs{${Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`)}} 1\n`,
-    )
-    .join('')
+  return found.map(one =>
+    series('told:belongs', {
+      ...first.get(one['workload_id']!)!,
+      pod_uuid: one['pod_uuid']!,
+      project: one['project']!,
+    }),
+  )
 }
 
 async function everything(api: string): Promise<KubernetesObject[]> {

@@ -46,7 +46,9 @@ function certificate(issuer: Issuer, subject: string, key: KeyObject, extensions
   )
   const signature = tlv(0x03, Buffer.concat([Buffer.of(0), sign('sha256', toSign, issuer.privateKey)]))
   const base64 = sequence(toSign, algorithm, signature).toString('base64')
-  return `-----BEGIN CERTIFICATE-----\n${base64.replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
+  // A line that is empty, after the last full one, would be an error.
+  const lines = base64.match(/.{1,64}/g)!
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
 }
 
 /** DER: a tag, the length of the value, the value. */

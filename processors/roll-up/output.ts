@@ -14,7 +14,7 @@ export type Output = {
 }
 
 /** The same metrics come at every flush, in the same order. */
-export function createOutput(component: string, name: string, grouping: Grouping): Output {
+export function createOutput(component: string, name: string, grouping: Pick<Grouping, 'groups' | 'version'>): Output {
   const source: Source = { component, name, labels: EMPTY_LABELS }
   let layout: Layout = EMPTY_LAYOUT
   /** Of the layout: where a series is, by metric and slot, and the groups that had the slots. */

@@ -259,7 +259,7 @@ export function hostContributors(model: Model, values: Values): Contributors {
       if (isSame()) return []
       version = hosts.version
       byHost = new Map()
-      nodes = new Array<NodeRecord | undefined>(hosts.length)
+      nodes = []
       const taken = new Set<string>()
       for (const number of hosts.numbers()) {
         const [host, ...per] = hosts.keyOf(number).split('\n') as [string]
@@ -323,7 +323,7 @@ export function restContributors(
 
 export function seriesContributors(values: Values): Contributors {
   const { series } = values
-  const entities: { readonly labels: Labels; readonly entity: Entity }[] = []
+  const entities: ({ readonly labels: Labels; readonly entity: Entity } | undefined)[] = []
   const known = new KnownColumns()
   let version = -1
   return {
@@ -337,8 +337,7 @@ export function seriesContributors(values: Values): Contributors {
       for (let number = 0; number < series.length; number++) {
         const labels = series.keyOf(number) === '' ? undefined : series.labelsOf(number)
         if (entities[number]?.labels === labels) continue
-        if (labels === undefined) delete entities[number]
-        else entities[number] = { labels, entity: seriesEntity(labels) }
+        entities[number] = labels && { labels, entity: seriesEntity(labels) }
         changed.push(number)
       }
       known.update(changed, series.length)

@@ -49,7 +49,7 @@ function activityOf({ isWanted = true } = {}) {
     },
     /** Has these pairs, and no others. Pods and workloads stay. */
     note(...now: PairRecord[]) {
-      for (const key of [...pairs.keys()]) if (!now.some(one => one.key === key)) pairs.delete(key)
+      for (const key of pairs.keys()) if (!now.some(one => one.key === key)) pairs.delete(key)
       for (const one of now) {
         const { holder } = one
         if ('host' in holder) jobs.put(holder.key.slice('job '.length), holder)
@@ -63,7 +63,7 @@ function activityOf({ isWanted = true } = {}) {
     },
     /** They are no more, and have no pairs. */
     leave(...keys: string[]) {
-      for (const key of [...pairs.keys()]) pairs.delete(key)
+      for (const key of pairs.keys()) pairs.delete(key)
       for (const key of keys) {
         if (pods.has(key)) podChanges.push({ before: { key }, now: undefined })
         pods.delete(key)

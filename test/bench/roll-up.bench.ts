@@ -79,7 +79,7 @@ async function fields(size: ClusterSize): Promise<void> {
   print('series made', bench.series(), 'series')
 
   for (const moved of [1, 200]) {
-    const cost = await bench.afterMoving(moved)
+    const cost = bench.afterMoving(moved)
     print(`${moved} moved to another workload: the flush`, cost.ms, 'ms')
     print(`${moved} moved to another workload: label sets made`, cost.labelSets, 'label sets')
     print(`${moved} moved to another workload: series begun`, cost.begun, 'series')
@@ -99,7 +99,7 @@ async function wholeCatalog(what: string, size: ClusterSize): Promise<void> {
   print('taking everything in again', take!, 'ms')
   const { flush } = bench.medians({ flush: () => bench.processor.flush!() })
   print('a flush, nothing changed', flush!, 'ms')
-  for (const moved of [1, 200]) print(`a flush, ${moved} pods changed`, (await bench.afterMoving(moved)).ms, 'ms')
+  for (const moved of [1, 200]) print(`a flush, ${moved} pods changed`, bench.afterMoving(moved).ms, 'ms')
   print('longest turn of an interval with one pod changed', await bench.longestTurn(), 'ms')
   await bench.stop()
 }
@@ -143,7 +143,7 @@ async function begin(size: ClusterSize, catalog: string, batches: readonly Batch
     medians(functions: Record<string, () => void>): Record<string, number> {
       return Object.fromEntries(Object.entries(functions).map(([name, run]) => [name, median(times(9, run))]))
     },
-    async afterMoving(count: number) {
+    afterMoving(count: number) {
       const costs = []
       for (let round = 0; round < 7; round++) {
         move(count)
@@ -151,7 +151,6 @@ async function begin(size: ClusterSize, catalog: string, batches: readonly Batch
         const before = new Set(Array.from(out.values(), ({ layout }) => layout))
         const ms = milliseconds(() => processor.flush!())
         costs.push({ ms, labelSets: internedLabelSets() - sets, begun: begun(out.values(), before) })
-        await collectGarbage()
       }
       return costs.toSorted((a, b) => a.ms - b.ms)[3]!
     },

@@ -236,8 +236,7 @@ export const rollUp = defineProcessor({
 
     /** What was noted by a clock that was ahead would be newer than everything for as long as it was ahead. */
     function setBack(nowMs: number): void {
-      values.notAfter(nowMs)
-      cycle.activity.notAfter(nowMs)
+      cycle.notAfter(nowMs)
     }
 
     function hand(batch: Batch): void {

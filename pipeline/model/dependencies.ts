@@ -13,9 +13,15 @@ export function recordLooks<T>(run: (look: Look) => T): { result: T; dependencie
     versions.push(entry.version)
     return entry.value
   })
-  return { result, dependencies: entries.length === 0 ? undefined : { entries, versions } }
+  // A list that grew has room for more, which a copy has not.
+  return {
+    result,
+    dependencies: entries.length === 0 ? undefined : { entries: entries.slice(), versions: versions.slice() },
+  }
 }
 
 export function haveChanged({ entries, versions }: Dependencies): boolean {
-  return entries.some((entry, i) => entry.version !== versions[i])
+  // Whoever keeps much asks this of all of it when anything has changed.
+  for (let i = 0; i < entries.length; i++) if (entries[i]!.version !== versions[i]) return true
+  return false
 }

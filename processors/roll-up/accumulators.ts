@@ -16,6 +16,8 @@ export type Accumulators = {
 export type Contribution = {
   /** By contributor: the slot of its group, 0 for none. */
   readonly slots: Uint32Array
+  /** How many contributors there are; arrays may be longer. */
+  readonly length: number
   /** NaN where it has no value. */
   readonly values: Float64Array
   readonly weights: Float64Array | undefined
@@ -24,19 +26,29 @@ export type Contribution = {
 }
 
 export function createAccumulators(slots: number, aggregate: Aggregate): Accumulators {
-  const main = new Float64Array(slots)
-  if (aggregate === 'min') main.fill(Infinity)
-  if (aggregate === 'max' || aggregate === 'last_active') main.fill(-Infinity)
+  const main = new Float64Array(slots).fill(beginningOf(aggregate))
   return { count: new Float64Array(slots), main, other: new Float64Array(slots) }
+}
+
+/** As new, in the same memory if that is enough. */
+export function renewed(before: Accumulators, slots: number, aggregate: Aggregate): Accumulators {
+  if (before.count.length < slots) return createAccumulators(Math.ceil(slots * 1.25), aggregate)
+  before.count.fill(0)
+  before.main.fill(beginningOf(aggregate))
+  before.other.fill(0)
+  return before
+}
+
+function beginningOf(aggregate: Aggregate): number {
+  return aggregate === 'min' ? Infinity : aggregate === 'max' || aggregate === 'last_active' ? -Infinity : 0
 }
 
 /** Loops over typed arrays, one for each way to add: this is what a flush costs. */
 export function accumulate(
   { count, main, other }: Accumulators,
   aggregate: Aggregate,
-  { slots, values, weights, over }: Contribution,
+  { slots, length, values, weights, over }: Contribution,
 ): void {
-  const length = slots.length
   switch (aggregate) {
     case 'mean':
       if (weights === undefined) {
@@ -148,16 +160,25 @@ function added(one: number, other: number): number {
   return one + other
 }
 
-/** The result for a slot; NaN if there is none. */
-export function resultOf({ count, main, other }: Accumulators, slot: number, aggregate: Aggregate): number {
-  if (count[slot] === 0) return NaN
+/** The results by slot; NaN where there is none. `complement` is what is missing to 1. */
+export function finish(
+  { aggregate, complement }: { readonly aggregate: Aggregate; readonly complement: boolean },
+  { count, main, other }: Accumulators,
+  results: Float64Array = new Float64Array(count.length),
+): Float64Array {
+  const { length } = count
   switch (aggregate) {
     case 'mean':
     case 'ratio':
-      return other[slot] === 0 ? NaN : main[slot]! / other[slot]!
+      // Where nothing contributed, nothing was weighed either.
+      for (let slot = 0; slot < length; slot++) results[slot] = other[slot] === 0 ? NaN : main[slot]! / other[slot]!
+      break
     case 'info':
-      return 1
+      for (let slot = 0; slot < length; slot++) results[slot] = count[slot] === 0 ? NaN : 1
+      break
     default:
-      return main[slot]!
+      for (let slot = 0; slot < length; slot++) results[slot] = count[slot] === 0 ? NaN : main[slot]!
   }
+  if (complement) for (let slot = 0; slot < length; slot++) results[slot] = 1 - results[slot]!
+  return results
 }

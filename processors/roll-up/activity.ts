@@ -3,149 +3,260 @@
  * a last time all the same.
  */
 import type { PairRecord } from './device-records.ts'
+import type { Model } from './model.ts'
+import type { PairReadings } from './pair-readings.ts'
 import type { Reading } from './reading.ts'
 import type { ValueSpec } from './rules.ts'
+import type { Changed } from './slots.ts'
+import { Time, type Times } from './times.ts'
 import type { Values } from './values.ts'
 
 export type Activity = {
-  /** In milliseconds since 1970; NaN if never. */
-  ofDevice(key: string): number
-  ofPair(key: string): number
-  ofPod(key: string): number
-  ofWorkload(id: string): number
-  /** Takes from readings what pairs did. Before the pairs are replaced by others, and at every flush. */
-  note(pairs: Iterable<PairRecord>, ownReading: (pair: PairRecord) => number): void
+  /** In milliseconds since 1970, by device number; NaN if not since the device came. */
+  ofNumber(number: number): number
+  /** By place of the pair; NaN if never. */
+  ofPair(place: number): number
+  readonly pods: Times
+  readonly jobs: Times
+  readonly workloads: Times
+  /** Takes from readings what pairs did: before readings change hands, and at every flush. */
+  note(): void
+  /** The same for pairs of some devices. */
+  noteDevices(numbers: Iterable<number>): void
+  /** Follows the model. */
+  refresh(changedPairs: Changed): void
   /** What was kept has been read from disk. It is not forgotten as long as nobody may know yet that it is gone. */
   restored(): void
   /** From now on, who has not been seen since the start is gone. */
   settle(): void
   /** The clock has been set back: nothing was busy later than now. */
   notAfter(nowMs: number): void
-  /** Forgets pods, pairs and workloads that are no more. */
-  retain(
-    pods: ReadonlyMap<string, unknown>,
-    pairs: ReadonlyMap<string, unknown>,
-    workloads: ReadonlyMap<string, unknown>,
-  ): void
   /** What is to be kept on disk, and what was. */
-  readonly kept: Readonly<Record<'devices' | 'pods' | 'workloads', Map<string, number>>>
+  readonly kept: Readonly<Record<'devices' | 'pods' | 'workloads', Map<string, Time>>>
   /** Brings `kept.devices` up to date. */
   collect(): void
 }
 
-type PairState = { sinceMs: number; activeMs: number }
+type PairState = {
+  readonly key: string
+  sinceMs: number
+  activeMs: number
+  /** Whose times they are. */
+  holders: Times
+  holder: number
+  workload: number
+}
 
 /** `spec` is what is looked at; without it nothing is ever busy. */
-export function createActivity(values: Values, spec: ValueSpec | undefined): Activity {
+export function createActivity(
+  values: Values,
+  spec: ValueSpec | undefined,
+  model: Model,
+  pairReadings: PairReadings,
+): Activity {
   const readings = spec === undefined ? [] : values.activity('device', spec)
   const ownReadings = spec === undefined ? [] : values.activity('own', spec)
+  const { pairs } = model.devices
   const kept = {
-    devices: new Map<string, number>(),
-    pods: new Map<string, number>(),
-    workloads: new Map<string, number>(),
+    devices: new Map<string, Time>(),
+    pods: new Map<string, Time>(),
+    workloads: new Map<string, Time>(),
   }
-  const pairStates = new Map<string, PairState>()
+  const pods = new TimesOf(kept.pods)
+  const jobs = new TimesOf(kept.pods)
+  const workloads = new TimesOf(kept.workloads)
   const awaited = { pods: new Set<string>(), workloads: new Set<string>() }
+  const states: (PairState | undefined)[] = []
+  const deviceTimes: (Time | undefined)[] = []
+  let pairsOfDevice: PairsByNumber | undefined
+
   values.devices.onRelease = number => {
-    if (readings.length > 0) later(kept.devices, values.devices.keyOf(number), activeAt(readings, number))
+    keepDevice(number)
+    deviceTimes[number] = undefined
   }
 
-  /** Undefined while nothing has been read of it. */
-  function stateOf(pair: PairRecord, number: number, readMs: number): PairState | undefined {
-    let state = pairStates.get(pair.key)
-    if (state === undefined) {
-      const sinceMs = beginning(pair, number, readMs)
-      if (Number.isNaN(sinceMs)) return undefined
-      pairStates.set(pair.key, (state = { sinceMs, activeMs: NaN }))
+  function keepDevice(number: number): void {
+    const activeMs = activeAt(readings, number)
+    if (Number.isNaN(activeMs)) return
+    let time = (deviceTimes[number] ??= kept.devices.get(values.devices.keyOf(number)))
+    if (time === undefined) {
+      deviceTimes[number] = time = new Time(activeMs)
+      kept.devices.set(values.devices.keyOf(number), time)
+    } else if (activeMs > time.ms) time.ms = activeMs
+  }
+
+  function follow(place: number): void {
+    const pair = pairs.list[place]
+    if (pair === undefined) {
+      states[place] = undefined
+      return
     }
-    return state
+    const known = states[place]
+    const state: PairState =
+      known?.key === pair.key
+        ? known
+        : { key: pair.key, sinceMs: NaN, activeMs: NaN, holders: pods, holder: -1, workload: -1 }
+    const isJob = 'host' in pair.holder
+    state.holders = isJob ? jobs : pods
+    state.holder = isJob
+      ? model.devices.jobs.placeOf(pair.holder.key.slice('job '.length))
+      : model.pods.placeOf(pair.holder.key)
+    state.workload = model.workloads.all.placeOf(pair.holder.get('workload_id') ?? '')
+    states[place] = state
   }
 
-  /** What a device did for its last pod was not done by the next one. */
+  function note(place: number): void {
+    const state = states[place]
+    if (state === undefined) return
+    const number = pairReadings.numbers[place]!
+    const own = pairReadings.own[place]!
+    const ownMs = own < 0 ? NaN : lastRead(ownReadings, own)
+    const hasOwn = ownMs === ownMs
+    if (state.sinceMs !== state.sinceMs && number >= 0) {
+      state.sinceMs = beginning(pairs.list[place]!, number, hasOwn ? ownMs : lastRead(readings, number))
+    }
+    const activeMs = hasOwn ? activeAt(ownReadings, own) : number < 0 ? NaN : activeAt(readings, number)
+    if (!(activeMs >= state.sinceMs)) return
+    state.activeMs = activeMs
+    state.holders.later(state.holder, activeMs)
+    workloads.later(state.workload, activeMs)
+  }
+
+  /** What a device did for its last pod was not done by the next one. NaN while nothing has been read of it. */
   function beginning({ device }: PairRecord, number: number, readMs: number): number {
     const { isShared, device: seen } = device.assignment
     const isNamed = seen.holders.length > 0 && !isShared
-    if (number < 0) return NaN
     return isNamed ? values.devices.shownMs(number) : readMs
-  }
-
-  function forget(name: 'pods' | 'workloads', isThere: (key: string) => boolean): void {
-    for (const key of kept[name].keys()) {
-      if (isThere(key)) awaited[name].delete(key)
-      else if (!awaited[name].has(key)) kept[name].delete(key)
-    }
   }
 
   return {
     kept,
-    ofDevice(key) {
-      const number = values.devices.find(key)
-      const now = number < 0 ? NaN : activeAt(readings, number)
-      const before = kept.devices.get(key) ?? NaN
-      return now >= before || Number.isNaN(before) ? now : before
+    pods,
+    jobs,
+    workloads,
+    ofNumber: number => activeAt(readings, number),
+    ofPair: place => states[place]?.activeMs ?? NaN,
+    note() {
+      if (readings.length > 0) for (let place = 0; place < pairs.list.length; place++) note(place)
     },
-    ofPair: key => pairStates.get(key)?.activeMs ?? NaN,
-    ofPod: key => kept.pods.get(key) ?? NaN,
-    ofWorkload: id => kept.workloads.get(id) ?? NaN,
+    noteDevices(numbers) {
+      if (readings.length === 0) return
+      pairsOfDevice ??= new PairsByNumber(pairReadings, values.devices.length)
+      for (const number of numbers) pairsOfDevice.each(number, note)
+    },
+    refresh(changedPairs) {
+      pairsOfDevice = undefined
+      pods.follow(model.pods.changed, place => model.pods.list[place]?.key)
+      jobs.follow(model.devices.jobs.changed, place => model.devices.jobs.list[place]?.key)
+      workloads.follow(
+        model.workloads.all.changed,
+        place => model.workloads.all.list[place]?.key,
+        key => {
+          if (model.workloads.all.has(key)) return
+          kept.workloads.delete(key)
+          // A job of a batch system is its own workload.
+          kept.pods.delete(`job ${key}`)
+        },
+      )
+      for (const { before, now } of model.podChanges) if (now === undefined) kept.pods.delete(before!.key)
+      for (const place of changedPairs === 'all' ? pairs.list.keys() : changedPairs) follow(place)
+    },
     restored() {
+      for (const [name, times] of Object.entries(kept)) {
+        for (const [key, time] of times as Map<string, unknown>) {
+          if (typeof time === 'number') times.set(key, new Time(time))
+          else if (!(time instanceof Time)) kept[name as keyof typeof kept].delete(key)
+        }
+      }
       awaited.pods = new Set(kept.pods.keys())
       awaited.workloads = new Set(kept.workloads.keys())
     },
     settle() {
+      for (const key of awaited.pods) {
+        const isJob = key.startsWith('job ') && model.workloads.all.has(key.slice('job '.length))
+        if (!isJob && !model.pods.has(key)) kept.pods.delete(key)
+      }
+      for (const key of awaited.workloads) if (!model.workloads.all.has(key)) kept.workloads.delete(key)
       awaited.pods.clear()
       awaited.workloads.clear()
     },
     notAfter(nowMs) {
-      for (const times of Object.values(kept)) {
-        for (const [key, timeMs] of times) if (timeMs > nowMs) times.set(key, nowMs)
-      }
-      for (const state of pairStates.values()) {
+      for (const times of Object.values(kept)) for (const time of times.values()) time.ms = Math.min(time.ms, nowMs)
+      for (const state of states) {
+        if (state === undefined) continue
         state.sinceMs = Math.min(state.sinceMs, nowMs)
         state.activeMs = Math.min(state.activeMs, nowMs)
       }
     },
-    note(pairs, ownReading) {
-      if (readings.length === 0) return
-      for (const pair of pairs) {
-        const number = values.devices.find(pair.device.key)
-        const own = pair.device.assignment.isShared ? ownReading(pair) : -1
-        const ownMs = own < 0 ? NaN : lastRead(ownReadings, own)
-        const hasOwn = !Number.isNaN(ownMs)
-        const state = stateOf(pair, number, hasOwn || number < 0 ? ownMs : lastRead(readings, number))
-        const activeMs = hasOwn ? activeAt(ownReadings, own) : number < 0 ? NaN : activeAt(readings, number)
-        if (state === undefined || !(activeMs >= state.sinceMs)) continue
-        state.activeMs = activeMs
-        later(kept.pods, pair.holder.key, activeMs)
-        later(kept.workloads, pair.holder.get('workload_id') ?? '', activeMs)
-      }
-    },
-    retain(pods, pairs, workloads) {
-      for (const key of pairStates.keys()) if (!pairs.has(key)) pairStates.delete(key)
-      // A job of a batch system is its own workload.
-      forget('pods', key => pods.has(key) || (key.startsWith('job ') && workloads.has(key.slice('job '.length))))
-      forget('workloads', id => workloads.has(id))
-    },
     collect() {
-      if (readings.length === 0) return
-      for (const number of values.devices.numbers()) {
-        later(kept.devices, values.devices.keyOf(number), activeAt(readings, number))
-      }
+      if (readings.length > 0) for (const number of values.devices.numbers()) keepDevice(number)
     },
+  }
+}
+
+/** Times by place, which are also kept by key. */
+class TimesOf implements Times {
+  readonly #kept: Map<string, Time>
+  readonly #times: (Time | undefined)[] = []
+  readonly #keys: (string | undefined)[] = []
+
+  constructor(kept: Map<string, Time>) {
+    this.#kept = kept
+  }
+
+  at(place: number): number {
+    return this.#times[place]?.ms ?? NaN
+  }
+
+  later(place: number, timeMs: number): void {
+    if (place < 0) return
+    const time = this.#times[place]
+    if (time === undefined) {
+      this.#times[place] = new Time(timeMs)
+      this.#kept.set(this.#keys[place]!, this.#times[place])
+    } else if (timeMs > time.ms) time.ms = timeMs
+  }
+
+  follow(changed: Iterable<number>, keyAt: (place: number) => string | undefined, left?: (key: string) => void): void {
+    for (const place of changed) {
+      const [before, key] = [this.#keys[place], keyAt(place)]
+      if (before !== undefined && before !== key) left?.(before)
+      this.#keys[place] = key
+      this.#times[place] = key === undefined ? undefined : this.#kept.get(key)
+    }
+  }
+}
+
+/** The pairs of each device, as chains through two arrays. */
+class PairsByNumber {
+  readonly #first: Int32Array
+  readonly #next: Int32Array
+
+  constructor({ numbers, length }: PairReadings, devices: number) {
+    this.#first = new Int32Array(devices).fill(-1)
+    this.#next = new Int32Array(length)
+    for (let place = 0; place < length; place++) {
+      const number = numbers[place]!
+      if (number < 0) continue
+      this.#next[place] = this.#first[number]!
+      this.#first[number] = place
+    }
+  }
+
+  each(number: number, run: (place: number) => void): void {
+    // Devices that came since are in no pair yet.
+    for (let place = this.#first[number] ?? -1; place >= 0; place = this.#next[place]!) run(place)
   }
 }
 
 /** By the first reading that the thing has: what others say of it, which may be more sensitive, is not asked. */
 function activeAt(readings: readonly Reading[], number: number): number {
-  const read = readings.find(({ values }) => !Number.isNaN(values[number]))
-  if (read !== undefined) return read.active![number]!
-  return readings.map(({ active }) => active![number]!).find(time => !Number.isNaN(time)) ?? NaN
+  for (const { values, active } of readings) if (values[number] === values[number]) return active![number]!
+  for (const { active } of readings) if (active![number] === active![number]) return active![number]!
+  return NaN
 }
 
 function lastRead(readings: readonly Reading[], number: number): number {
-  return readings.map(({ times }) => times[number]!).find(time => !Number.isNaN(time)) ?? NaN
-}
-
-function later(times: Map<string, number>, key: string, timeMs: number): void {
-  const known = times.get(key)
-  if (timeMs > (known ?? -Infinity)) times.set(key, timeMs)
+  for (const { times } of readings) if (times[number] === times[number]) return times[number]!
+  return NaN
 }

@@ -7,10 +7,10 @@ import type { Rule } from './rules.ts'
 export type CountedWorkloads = {
   /** By metric and id when it was seen to be gone; 0 while it is there. */
   readonly kept: Map<string, number>
-  /** By workload 1 if it has not been counted, else 0; from now on all of them have been. */
-  count(rule: Rule, ids: Iterable<string>): Float64Array
+  /** By place of the workload 1 if it has not been counted, else 0; from now on all of them have been. */
+  count(rule: Rule, workloads: readonly ({ readonly key: string } | undefined)[]): Float64Array
   /** Forgets workloads that have been gone for long: one whose pods are between two nodes is still the same. */
-  retain(rules: Iterable<Rule>, ids: ReadonlyMap<string, unknown>, nowMs: number): void
+  retain(rules: Iterable<Rule>, ids: { keys(): Iterable<string> }, nowMs: number): void
 }
 
 const FORGET_MS = 3_600_000
@@ -19,9 +19,10 @@ export function createCountedWorkloads(): CountedWorkloads {
   const kept = new Map<string, number>()
   return {
     kept,
-    count: (rule, ids) =>
-      Float64Array.from(ids, id => {
-        const key = keyOf(rule, id)
+    count: (rule, workloads) =>
+      Float64Array.from(workloads, workload => {
+        if (workload === undefined) return NaN
+        const key = keyOf(rule, workload.key)
         const isNew = !kept.has(key)
         if (isNew) kept.set(key, 0)
         return Number(isNew)

@@ -5,6 +5,8 @@
 import { labelPairs, type Labels } from '../../pipeline/model/labels.ts'
 import type { Grouping } from './entity.ts'
 import type { Rule } from './rules.ts'
+import { roomFor } from './room.ts'
+import type { Slots } from './slots.ts'
 import type { Things } from './things.ts'
 import type { Values } from './values.ts'
 
@@ -15,7 +17,7 @@ export type CounterTotals = {
   collect(): void
   /** Goes on from what was kept. */
   restore(): void
-  add(rule: Rule, grouping: Grouping, slots: Uint32Array, increases: Float64Array): void
+  add(rule: Rule, grouping: Grouping, slots: Slots, increases: Float64Array): void
   /** By slot; NaN where nobody contributes now. */
   totals(rule: Rule, grouping: Grouping, contributors: Float64Array): Float64Array
   /** All that is known now has been added; what comes from now on, of things that are known, counts for the same groups. */
@@ -33,6 +35,7 @@ export function createCounterTotals(values: Values): CounterTotals {
   const counters = new Map(Array.from(values.increases.keys(), name => [name, new Map<string, number>()]))
   const goneMs = new Map<string, number>()
   const keys = new WeakMap<Labels, string>()
+  let grown = new Float64Array(0)
   const marks = new Map<Things, Marks>()
   for (const reading of values.increases.values()) {
     if (!marks.has(reading.things)) marks.set(reading.things, new Marks(reading.things))
@@ -61,13 +64,19 @@ export function createCounterTotals(values: Values): CounterTotals {
       for (const [name, { left }] of values.increases)
         for (const [key, value] of counters.get(name)!) left.set(key, value)
     },
-    add(rule, grouping, slots, increases) {
-      for (let i = 0; i < slots.length; i++) {
-        const labels = grouping.groups[slots[i]!]?.labels
+    add(rule, grouping, { slots, length }, increases) {
+      grown = roomFor(grown, grouping.groups.length).fill(NaN)
+      for (let i = 0; i < length; i++) {
         const increase = increases[i]!
-        if (labels === undefined || Number.isNaN(increase)) continue
-        const key = keyOf(rule, labels)
-        totals.set(key, (totals.get(key) ?? 0) + increase)
+        if (increase !== increase) continue
+        const slot = slots[i]!
+        const known = grown[slot]!
+        grown[slot] = known === known ? known + increase : increase
+      }
+      for (let slot = 1; slot < grouping.groups.length; slot++) {
+        if (grown[slot] !== grown[slot]) continue
+        const key = keyOf(rule, grouping.groups[slot]!.labels)
+        totals.set(key, (totals.get(key) ?? 0) + grown[slot]!)
       }
     },
     totals: (rule, grouping, contributors) =>

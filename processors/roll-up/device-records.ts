@@ -8,7 +8,8 @@ import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
 import { haveChanged, recordLooks, type Dependencies } from '../../pipeline/model/dependencies.ts'
 import type { Tracked } from '../../pipeline/model/tracked.ts'
 import { entityFrom, type Entity } from './entity.ts'
-import { podKey, type PodRecord } from './pod-records.ts'
+import { podKey, type PodChange, type PodRecord } from './pod-records.ts'
+import { Attendance, Roster } from './roster.ts'
 
 export type DeviceRecord = {
   readonly key: string
@@ -21,6 +22,8 @@ export type BoardRecord = Entity & {
   readonly id: string
   readonly devices: readonly DeviceRecord[]
   readonly node: string
+  /** Who has which of its devices. */
+  readonly pairs: readonly PairRecord[]
 }
 
 export type PairRecord = Entity & {
@@ -36,7 +39,9 @@ export type JobRecord = Entity & { readonly key: string; readonly host: PodRecor
 
 /** What is nobody's of a device, or of a board that is not cut up entirely. */
 export type RestRecord = Entity & {
+  readonly key: string
   readonly device: DeviceRecord
+  readonly board: BoardRecord
   /** Of a board. */
   readonly gpus: number
   readonly reason: UnattributedReason
@@ -44,106 +49,148 @@ export type RestRecord = Entity & {
   readonly beside: readonly DeviceRecord[] | undefined
 }
 
-export class DeviceRecords {
-  #devices = new Map<string, DeviceRecord>()
-  #boards = new Map<string, BoardRecord>()
-  #pairs = new Map<string, PairRecord>()
-  #jobs = new Map<string, JobRecord>()
-  #rests: RestRecord[] = []
+/** What follows from a board. */
+type Derived = BoardRecord & {
+  pairs: readonly PairRecord[]
+  rests: readonly RestRecord[]
+  /** Whether somebody has a part of it who is not known, or whom others may have an influence on. */
+  isLoose: boolean
+}
 
-  get boards(): ReadonlyMap<string, BoardRecord> {
+export class DeviceRecords {
+  readonly pairs = new Roster<PairRecord>()
+  readonly rests = new Roster<RestRecord>()
+  readonly jobs = new Roster<JobRecord>()
+  readonly #boards = new Roster<Derived>()
+  readonly #devices = new Roster<DeviceRecord>()
+  readonly #attendance = new Attendance()
+
+  get boards(): Roster<BoardRecord> {
     return this.#boards
   }
-  get pairs(): ReadonlyMap<string, PairRecord> {
-    return this.#pairs
-  }
-  get jobs(): ReadonlyMap<string, JobRecord> {
-    return this.#jobs
-  }
-  get rests(): readonly RestRecord[] {
-    return this.#rests
-  }
 
-  /** Whether anything has changed. `pods` are up to date already, and `arePodsChanged` says whether they are others than before. */
+  /** Looks at all devices, and works out anew what has changed. `pods` are up to date already; `changes` is what has changed of them. */
   refresh(
     seenDevices: Tracked<SeenDevice>,
     tables: ClusterTables,
     seen: SeenTables,
     rules: { readonly assignment: AssignmentRules; readonly clusterId: string },
-    pods: ReadonlyMap<string, PodRecord>,
-    arePodsChanged: boolean,
-  ): boolean {
-    const next = new Map<string, DeviceRecord>()
-    let isChanged = arePodsChanged
+    pods: Roster<PodRecord>,
+    changes: readonly PodChange[],
+  ): void {
+    /** By board: devices that it had not before. */
+    const touched = new Map<string, DeviceRecord[]>()
+    this.#attendance.begin()
     for (const device of seenDevices.values()) {
       const key = deviceKey(device.id, device.part)
-      const known = this.#devices.get(key)
-      const isSame =
-        known !== undefined &&
-        known.assignment.device === device &&
-        (known.dependencies === undefined || !haveChanged(known.dependencies))
-      next.set(key, isSame ? known : deviceRecord(key, device, tables, seen, rules.assignment))
-      isChanged ||= !isSame
+      let place = this.#devices.placeOf(key)
+      const known = place < 0 ? undefined : this.#devices.list[place]
+      if (known === undefined || known.assignment.device !== device || isOutOfDate(known)) {
+        const record = deviceRecord(key, device, tables, seen, rules.assignment)
+        place = this.#devices.put(key, record)
+        const added = touch(touched, device.id)
+        if (known === undefined) added.push(record)
+      }
+      this.#attendance.mark(place)
     }
-    isChanged ||= next.size !== this.#devices.size
-    this.#devices = next
-    if (isChanged) this.#derive(pods, rules.clusterId)
-    return isChanged
-  }
-
-  #derive(pods: ReadonlyMap<string, PodRecord>, clusterId: string): void {
-    const boards = Map.groupBy(this.#devices.values(), ({ assignment }) => assignment.device.id)
-    this.#boards = new Map(Array.from(boards, ([id, devices]) => [id, this.#boardOf(id, devices, clusterId)]))
-    const pairs = new Map<string, PairRecord>()
+    for (const key of this.#attendance.missing(this.#devices)) {
+      touch(touched, this.#devices.get(key)!.assignment.device.id)
+      this.#devices.delete(key)
+    }
+    this.#devices.settle()
+    if (changes.length > 0) this.#touchHeld(touched, new Set(changes.map(({ before }) => before)))
     const jobs = new Map<string, JobRecord>()
-    this.#rests = []
-    for (const board of this.#boards.values()) {
-      for (const device of heldDevices(board)) {
-        const { holdings, rest, weight } = device.assignment
-        for (const { pod, job, share } of holdings) {
-          const host = pod === undefined ? undefined : pods.get(podKey(pod.pod))
-          const holder = job === undefined ? host : this.#jobOf(job, host, clusterId, jobs)
-          // A pod that the devices hang on is among the pods, except for the moment in which it goes.
-          if (holder === undefined) continue
-          const pair = this.#pairOf(device, board, holder, share)
-          pairs.set(pair.key, pair)
-        }
-        this.#rests.push(restOf(device, board, rest.share * weight, rest.reason, undefined))
-      }
-      const uncut = uncutPart(board)
-      const whole = board.devices.find(({ assignment }) => assignment.device.part === undefined)
-      const instances = heldDevices(board)
-      const isShownBeside = whole !== undefined && !instances.includes(whole)
-      if (uncut > 0 || isShownBeside) {
-        this.#rests.push(restOf(whole ?? board.devices[0]!, board, uncut, 'free', instances))
-      }
-    }
-    this.#pairs = pairs
-    this.#jobs = jobs
+    for (const [id, added] of touched) this.#derive(id, added, pods, rules.clusterId, jobs)
+    this.#keepJobs(jobs)
   }
 
-  #boardOf(id: string, devices: readonly DeviceRecord[], clusterId: string): BoardRecord {
+  /** Boards whose devices are the same, but not those who have them. */
+  #touchHeld(touched: Map<string, DeviceRecord[]>, gone: ReadonlySet<PodRecord | undefined>): void {
+    for (const board of this.#boards.list) {
+      if (board === undefined) continue
+      if (board.isLoose || isHeldBy(board.pairs, gone)) touch(touched, board.id)
+    }
+  }
+
+  #derive(
+    id: string,
+    added: readonly DeviceRecord[],
+    pods: Roster<PodRecord>,
+    clusterId: string,
+    jobs: Map<string, JobRecord>,
+  ): void {
     const known = this.#boards.get(id)
+    const before = (known?.devices ?? []).map(({ key }) => this.#devices.get(key)).filter(one => one !== undefined)
+    const devices = [...before, ...added]
+    if (devices.length === 0) return this.#drop(known)
+    const board = this.#boardOf(known, id, devices, clusterId)
+    const [pairs, rests] = [known?.pairs ?? [], known?.rests ?? []]
+    board.isLoose = false
+    board.pairs = heldDevices(board).flatMap(device => this.#pairsOf(device, board, pods, clusterId, jobs))
+    board.rests = restsOf(board)
+    leave(this.pairs, pairs, board.pairs)
+    leave(this.rests, rests, board.rests)
+    // Who has it is part of what it tells.
+    this.#boards.touch(this.#boards.put(id, board))
+  }
+
+  #drop(board: Derived | undefined): void {
+    if (board === undefined) return
+    leave(this.pairs, board.pairs, [])
+    leave(this.rests, board.rests, [])
+    this.#boards.delete(board.id)
+  }
+
+  #boardOf(known: Derived | undefined, id: string, devices: readonly DeviceRecord[], clusterId: string): Derived {
     const isSame = known?.devices.length === devices.length && devices.every((one, i) => known.devices[i] === one)
     if (isSame) return known
     const { device, node = '' } = devices[0]!.assignment
     const model = device.model?.replaceAll(' ', '-')
     const attributes = { cluster: clusterId, node, gpu: device.index, uuid: id, model }
-    return { ...entityFrom(attribute => attributes[attribute as keyof typeof attributes]), id, devices, node }
+    const entity = entityFrom(attribute => attributes[attribute as keyof typeof attributes])
+    return { ...entity, id, devices, node, pairs: [], rests: [], isLoose: false }
+  }
+
+  #pairsOf(
+    device: DeviceRecord,
+    board: Derived,
+    pods: Roster<PodRecord>,
+    clusterId: string,
+    jobs: Map<string, JobRecord>,
+  ): PairRecord[] {
+    const pairs: PairRecord[] = []
+    for (const { pod, job, share } of device.assignment.holdings) {
+      const host = pod === undefined ? undefined : pods.get(podKey(pod.pod))
+      const holder = job === undefined ? host : this.#jobOf(job, host, clusterId, jobs)
+      // Devices may name a job differently, so those of jobs are always looked at together.
+      board.isLoose ||= holder === undefined || job !== undefined
+      // A pod that the devices hang on is among the pods, except for the moment in which it goes.
+      if (holder !== undefined) pairs.push(this.#pairOf(device, board, holder, share))
+    }
+    return pairs
   }
 
   #jobOf(job: string, host: PodRecord | undefined, clusterId: string, jobs: Map<string, JobRecord>): JobRecord {
     const made = jobs.get(job)
     if (made !== undefined) return made
-    const before = this.#jobs.get(job)
-    const record = before?.host === host && before !== undefined ? before : jobRecord(job, host, clusterId)
+    const before = this.jobs.get(job)
+    const record = before !== undefined && before.host === host ? before : jobRecord(job, host, clusterId)
     jobs.set(job, record)
     return record
   }
 
+  #keepJobs(made: ReadonlyMap<string, JobRecord>): void {
+    for (const [job, record] of made) this.jobs.put(job, record)
+    if (this.jobs.size === 0) return
+    const held = new Set(Array.from(this.pairs.values(), ({ holder }) => holder.key))
+    for (const [job, { key }] of [...this.jobs.keys()].map(one => [one, this.jobs.get(one)!] as const)) {
+      if (!held.has(key)) this.jobs.delete(job)
+    }
+  }
+
   #pairOf(device: DeviceRecord, board: BoardRecord, holder: PodRecord | JobRecord, share: number): PairRecord {
     const key = `${holder.key}\n${device.key}`
-    const known = this.#pairs.get(key)
+    const known = this.pairs.get(key)
     if (known !== undefined && known.device === device && known.holder === holder && known.share === share) return known
     // Where the GPU is the exporter knows best; of a pod that is not known here, nothing else does.
     const get = (attribute: string): string | undefined =>
@@ -155,6 +202,27 @@ export class DeviceRecords {
         : holder.get(attribute)
     return { ...entityFrom(get), key, device, holder, share }
   }
+}
+
+function touch(touched: Map<string, DeviceRecord[]>, id: string): DeviceRecord[] {
+  let added = touched.get(id)
+  if (added === undefined) touched.set(id, (added = []))
+  return added
+}
+
+function isOutOfDate({ dependencies }: DeviceRecord): boolean {
+  return dependencies !== undefined && haveChanged(dependencies)
+}
+
+function isHeldBy(pairs: readonly PairRecord[], pods: ReadonlySet<PodRecord | undefined>): boolean {
+  for (const { holder } of pairs) if (pods.has('pod' in holder ? holder : holder.host)) return true
+  return false
+}
+
+/** What a roster has of a board: these now, those before. */
+function leave<T extends { readonly key: string }>(roster: Roster<T>, before: readonly T[], now: readonly T[]): void {
+  for (const { key } of before) if (!now.some(one => one.key === key)) roster.delete(key)
+  for (const record of now) roster.put(record.key, record)
 }
 
 function deviceRecord(
@@ -194,7 +262,21 @@ function restOf(
 ): RestRecord {
   const get = (attribute: string): string | undefined =>
     attribute === 'reason' ? reason.replaceAll('_', ' ') : board.get(attribute)
-  return { ...entityFrom(get), device, gpus, reason, beside }
+  const key = beside === undefined ? device.key : `${device.key} beside`
+  return { ...entityFrom(get), key, device, board, gpus, reason, beside }
+}
+
+function restsOf(board: BoardRecord): RestRecord[] {
+  const instances = heldDevices(board)
+  const rests = instances.map(device => {
+    const { rest, weight } = device.assignment
+    return restOf(device, board, rest.share * weight, rest.reason, undefined)
+  })
+  const uncut = uncutPart(board)
+  const whole = board.devices.find(({ assignment }) => assignment.device.part === undefined)
+  const isShownBeside = whole !== undefined && !instances.includes(whole)
+  if (uncut > 0 || isShownBeside) rests.push(restOf(whole ?? board.devices[0]!, board, uncut, 'free', instances))
+  return rests
 }
 
 /** Of a board that is cut, its instances: an exporter may show the board beside them, and nobody has that. */

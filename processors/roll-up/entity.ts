@@ -13,7 +13,8 @@ export type Group = {
   readonly labels: Labels
   /** Its place in arrays. 0 is the place of what belongs to no group. */
   readonly slot: number
-  usedAt: number
+  /** How many belong to it. */
+  uses: number
 }
 
 export function entityFrom(get: Entity['get']): Entity {
@@ -35,6 +36,9 @@ export class Grouping {
   readonly #key: readonly string[]
   readonly #byLabels = new Map<Labels, Group>()
   readonly #free: number[] = []
+  /** Groups that may belong to nobody. */
+  #idle: Group[] = []
+  #version = 0
 
   /** `key` are the attributes without which there is no series. */
   constructor(index: number, labels: LabelSpec, key: readonly string[]) {
@@ -43,34 +47,58 @@ export class Grouping {
     this.#key = key
   }
 
+  /** Changes when a group comes or goes. */
+  get version(): number {
+    return this.#version
+  }
+
   /** The slot of the group that an entity belongs to; 0 if it belongs to none. */
-  slotOf(entity: Entity, now: number): number {
+  slotOf(entity: Entity): number {
     let group = entity.groups[this.#index]
     if (group === undefined || this.groups[group.slot] !== group) {
       if (this.#key.some(attribute => (entity.get(attribute) ?? '') === '')) return 0
       group = this.#groupOf(labelsFrom(this.labels.map(([name, attribute]) => [name, entity.get(attribute) ?? ''])))
       entity.groups[this.#index] = group
     }
-    group.usedAt = now
     return group.slot
   }
 
-  /** Frees the groups that nobody has asked for since. */
-  release(now: number): void {
-    for (const [labels, group] of this.#byLabels) {
-      if (group.usedAt === now) continue
-      this.#byLabels.delete(labels)
+  /** Whether an entity whose groups were others before belongs to another one now. */
+  hasMoved(entity: Entity, before: readonly (Group | undefined)[]): boolean {
+    const group = before[this.#index]
+    return group !== undefined && this.slotOf(entity) !== group.slot
+  }
+
+  /** One more belongs to it. */
+  retain(slot: number): void {
+    if (slot > 0) this.groups[slot]!.uses++
+  }
+
+  release(slot: number): void {
+    const group = this.groups[slot]
+    if (group !== undefined && --group.uses === 0) this.#idle.push(group)
+  }
+
+  /** Groups that nobody belongs to give their places back. */
+  sweep(): void {
+    for (const group of this.#idle) {
+      if (group.uses > 0 || this.groups[group.slot] !== group) continue
+      this.#byLabels.delete(group.labels)
       this.groups[group.slot] = undefined
       this.#free.push(group.slot)
+      this.#version++
     }
+    this.#idle = []
   }
 
   #groupOf(labels: Labels): Group {
     let group = this.#byLabels.get(labels)
     if (group === undefined) {
-      group = { labels, slot: this.#free.pop() ?? this.groups.length, usedAt: 0 }
+      group = { labels, slot: this.#free.pop() ?? this.groups.length, uses: 0 }
       this.#byLabels.set(labels, group)
       this.groups[group.slot] = group
+      this.#idle.push(group)
+      this.#version++
     }
     return group
   }

@@ -21,7 +21,8 @@ export type FactUse = {
   identify(labels: Labels, source: Source): string | undefined
 }
 
-type Segment = {
+/** A use of a fact in a layout: which columns are readings of which things. */
+export type Segment = {
   readonly use: FactUse
   readonly numbers: Uint32Array
   readonly columns: Uint32Array
@@ -55,7 +56,7 @@ export type IntakeOptions = {
   readonly holdMs: number
   monotonic(): number
   /** Called before readings change hands or end: what they say until then belongs to those who have them until then. */
-  settle(): void
+  settle(segments: readonly Segment[]): void
 }
 
 export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions): Intake {
@@ -78,7 +79,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
 
   function follow(state: SourceState, { source, layout, timeMs }: Batch): void {
     const before = state.segments
-    if (before.length > 0) settle()
+    if (before.length > 0) settle(before)
     state.segments = segmentsOf(source, layout, timeMs, before, state.layout)
     state.layout = layout
     leave(state, before, state.segments)
@@ -143,7 +144,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
   }
 
   function end(state: SourceState): void {
-    settle()
+    settle(state.segments)
     leave(state, state.segments, [])
     state.segments = []
     state.layout = undefined

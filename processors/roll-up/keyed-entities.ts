@@ -3,64 +3,119 @@
  * series also where its pods say different things.
  */
 import { isFinished } from '../../pipeline/cluster/pod-state.ts'
-import type { Entity } from './entity.ts'
-import type { PodRecord } from './pod-records.ts'
+import type { Entity, Group } from './entity.ts'
+import type { PodChange, PodRecord } from './pod-records.ts'
+import { Roster } from './roster.ts'
 
-export type KeyedEntity = Entity & { readonly key: string; readonly members: readonly PodRecord[] }
-
-type Draft = { members: PodRecord[]; oldest: Member }
+export type KeyedEntity = Entity & { readonly key: string; readonly members: ReadonlySet<PodRecord> }
 
 /** What an entity takes its labels from: a pod, or a job of a batch system. */
 type Member = Entity & { readonly pod?: PodRecord['pod'] }
 
+type Draft = { readonly key: string; readonly members: Set<PodRecord>; source: Member } & Entity
+
+/** One whose labels may be others than before, with the groups that it was in. */
+export type Relabelled = { readonly entity: KeyedEntity; readonly before: readonly (Group | undefined)[] }
+
 export class KeyedEntities {
+  readonly all = new Roster<KeyedEntity>()
   readonly #attribute: string
-  #entities = new Map<string, KeyedEntity & { source: Member }>()
+  readonly #drafts = new Map<string, Draft>()
+  #jobs = new Map<string, Entity>()
+  #relabelled: Relabelled[] = []
 
   /** The attribute that tells them apart. */
   constructor(attribute: string) {
     this.#attribute = attribute
   }
 
-  get all(): ReadonlyMap<string, KeyedEntity> {
-    return this.#entities
+  /** By the last refresh. */
+  get relabelled(): readonly Relabelled[] {
+    return this.#relabelled
   }
 
   of(member: Entity): KeyedEntity | undefined {
-    const key = member.get(this.#attribute)
-    return key === undefined || key === '' ? undefined : this.#entities.get(key)
+    const key = this.#keyOf(member)
+    return key === undefined ? undefined : this.#drafts.get(key)
   }
 
-  refresh(pods: Iterable<PodRecord>, jobs: Iterable<Entity>): void {
-    const drafts = new Map<string, Draft>()
-    for (const pod of pods) {
-      const key = pod.get(this.#attribute)
-      if (key === undefined || key === '') continue
-      const draft = drafts.get(key)
-      if (draft === undefined) drafts.set(key, { members: [pod], oldest: pod })
-      else {
-        draft.members.push(pod)
-        if (isBefore(pod, draft.oldest)) draft.oldest = pod
+  /** Looks only at what has changed, and at all jobs. */
+  refresh(changes: readonly PodChange[], jobs: Iterable<Entity>): void {
+    const touched = new Set<string>()
+    for (const { before, now } of changes) {
+      const from = before && this.#keyOf(before)
+      const to = now && this.#keyOf(now)
+      if (from !== undefined) {
+        this.#drafts.get(from)!.members.delete(before!)
+        touched.add(from)
+      }
+      if (to !== undefined) {
+        this.#draftOf(to, now!).members.add(now!)
+        touched.add(to)
       }
     }
+    this.#followJobs(jobs, touched)
+    this.#relabelled = []
+    for (const key of touched) this.#settle(key)
+  }
+
+  #followJobs(jobs: Iterable<Entity>, touched: Set<string>): void {
+    const before = this.#jobs
+    this.#jobs = new Map()
     for (const job of jobs) {
-      const key = job.get(this.#attribute)
-      if (key !== undefined && key !== '' && !drafts.has(key)) drafts.set(key, { members: [], oldest: job })
+      const key = this.#keyOf(job)
+      if (key === undefined || this.#jobs.has(key)) continue
+      this.#jobs.set(key, job)
+      if (before.get(key) !== job) touched.add(this.#draftOf(key, job).key)
     }
-    const next = new Map<string, KeyedEntity & { source: Member }>()
-    for (const [key, { members, oldest }] of drafts) {
-      const known = this.#entities.get(key)
-      const groups = known?.source === oldest ? known.groups : []
-      next.set(key, { key, members, source: oldest, groups, get: attribute => oldest.get(attribute) })
+    for (const key of before.keys()) if (!this.#jobs.has(key)) touched.add(key)
+  }
+
+  #draftOf(key: string, source: Member): Draft {
+    let draft = this.#drafts.get(key)
+    if (draft === undefined) {
+      const made: Draft = {
+        key,
+        members: new Set(),
+        source,
+        groups: [],
+        get: attribute => made.source.get(attribute),
+      }
+      this.#drafts.set(key, (draft = made))
     }
-    this.#entities = next
+    return draft
+  }
+
+  #settle(key: string): void {
+    const draft = this.#drafts.get(key)!
+    const source = oldest(draft.members) ?? this.#jobs.get(key)
+    if (source === undefined) {
+      this.#drafts.delete(key)
+      this.all.delete(key)
+      return
+    }
+    if (draft.source !== source) {
+      this.#relabelled.push({ entity: draft, before: draft.groups })
+      draft.source = source
+      draft.groups = []
+    }
+    this.all.touch(this.all.put(key, draft))
+  }
+
+  #keyOf(member: Entity): string | undefined {
+    const key = member.get(this.#attribute)
+    return key === '' ? undefined : key
   }
 }
 
+function oldest(members: ReadonlySet<PodRecord>): PodRecord | undefined {
+  let first: PodRecord | undefined
+  for (const member of members) if (first === undefined || isBefore(member, first)) first = member
+  return first
+}
+
 /** Those that have not finished come first, then the oldest. */
-function isBefore(one: PodRecord, other: Member): boolean {
-  if (other.pod === undefined) return true
-  const [a, b] = [one.pod, other.pod]
+function isBefore({ pod: a }: PodRecord, { pod: b }: PodRecord): boolean {
   if (isFinished(a) !== isFinished(b)) return isFinished(b)
   const [createdA, createdB] = [a.createdMs ?? Infinity, b.createdMs ?? Infinity]
   if (createdA !== createdB) return createdA < createdB

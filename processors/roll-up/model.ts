@@ -11,10 +11,11 @@ import { trackedChanges } from '../../pipeline/model/tracked.ts'
 import type { EntityAt } from './contributors.ts'
 import { DeviceRecords } from './device-records.ts'
 import { entityFrom, type Entity } from './entity.ts'
-import { KeyedEntities } from './keyed-entities.ts'
+import { KeyedEntities, type Relabelled } from './keyed-entities.ts'
 import { NodeRecords, type NodeRecord } from './node-records.ts'
-import { podKey, PodRecords, type PodRecord, type PodRules } from './pod-records.ts'
-import { quotaRecords, type QuotaRecords, type Unlimited } from './quota-records.ts'
+import { podKey, PodRecords, type PodChange, type PodRecord, type PodRules } from './pod-records.ts'
+import { QuotaRecords, type Unlimited } from './quota-records.ts'
+import type { Roster } from './roster.ts'
 import { podNameOf, toldNode } from './things-of-facts.ts'
 
 /** Levels that pods belong to by an attribute. */
@@ -29,14 +30,19 @@ const KEYED_LEVELS: Readonly<Partial<Record<Level, string>>> = {
 export type ModelRules = PodRules & { readonly unlimited: Unlimited }
 
 export type Model = {
-  readonly pods: ReadonlyMap<string, PodRecord>
+  readonly pods: Roster<PodRecord>
   readonly devices: DeviceRecords
   readonly nodes: NodeRecords
   readonly workloads: KeyedEntities
   readonly quotas: QuotaRecords
   readonly at: EntityAt
-  /** Whether anything has changed since. */
+  /** Brings everything up to date. Whether there was anything new; what that is stays known until `settle`. */
   refresh(): boolean
+  settle(): void
+  /** Pods that have changed by the last refresh. */
+  readonly podChanges: readonly PodChange[]
+  /** What may have other labels at a level than before the last refresh; 'all' where that is not known one by one. */
+  relabelled(level: Level): readonly Relabelled[] | 'all'
   /** The pod that a series names. */
   podOf(labels: Labels): PodRecord | undefined
   nodeOf(source: Source): NodeRecord | undefined
@@ -59,8 +65,9 @@ export function createModel(cluster: Cluster, rules: () => ModelRules, levels: R
   }
   const clusterEntity = entityFrom(attribute => (attribute === 'cluster' ? clusterId : undefined))
   const nodePools = new Map<string, Entity>()
-  let nodes = new NodeRecords(clusterId, [])
-  let quotas: QuotaRecords = { projects: [], queues: [] }
+  const nodes = new NodeRecords(clusterId)
+  const quotas = new QuotaRecords()
+  let podChanges: readonly PodChange[] = []
   let known: ModelRules | undefined
   let changes = -1
 
@@ -97,32 +104,38 @@ export function createModel(cluster: Cluster, rules: () => ModelRules, levels: R
     at,
     devices,
     workloads,
-    get pods() {
-      return pods.all
-    },
-    get nodes() {
-      return nodes
-    },
-    get quotas() {
-      return quotas
+    pods: pods.all,
+    quotas,
+    nodes,
+    get podChanges() {
+      return podChanges
     },
     refresh() {
       const now = trackedChanges()
       const its = rules()
+      podChanges = []
       if (now === changes && its === known) return false
       changes = now
       if (its !== known) {
         pods.forget()
-        nodes = new NodeRecords(clusterId, its.workload.identity.lookUps.nodepool ?? [])
+        nodes.findPoolsBy(its.workload.identity.lookUps.nodepool ?? [])
         known = its
       }
-      const arePodsChanged = pods.refresh(tables, seen, its)
-      devices.refresh(seenDevices, tables, seen, its, pods.all, arePodsChanged)
-      for (const entities of keyed.values()) entities.refresh(pods.all.values(), devices.jobs.values())
-      nodes.refresh(tables, seen, devices.boards.values())
-      const { identity } = its.workload
-      quotas = quotaRecords(tables, seen, { identity, clusterId, unlimited: its.unlimited })
+      podChanges = pods.refresh(tables, seen, its)
+      devices.refresh(seenDevices, tables, seen, its, pods.all, podChanges)
+      for (const entities of keyed.values()) entities.refresh(podChanges, devices.jobs.values())
+      nodes.refresh(tables, seen, devices.boards)
+      quotas.refresh(tables, seen, { identity: its.workload.identity, clusterId, unlimited: its.unlimited })
       return true
+    },
+    settle() {
+      for (const roster of [pods.all, devices.boards, devices.pairs, devices.rests, devices.jobs]) roster.settle()
+      for (const entities of keyed.values()) entities.all.settle()
+      for (const roster of [nodes.all, quotas.projects, quotas.queues]) roster.settle()
+    },
+    relabelled(level) {
+      if (level === 'node' || level === 'nodepool') return nodes.all.changed.size > 0 ? 'all' : []
+      return keyed.get(level)?.relabelled ?? []
     },
     podOf(labels) {
       const name = podNameOf(labels)
@@ -131,8 +144,10 @@ export function createModel(cluster: Cluster, rules: () => ModelRules, levels: R
       return typeof found === 'string' || found.isGone ? undefined : pods.all.get(podKey(found.pod))
     },
     nodeOf(source) {
+      const told = toldNode(source)
+      if (told !== undefined) return nodes.of(told)
       const host = URL.parse(source.name)?.hostname
-      return nodes.of(toldNode(source) ?? nodeAt(reader, host) ?? host ?? '')
+      return nodes.of(nodeAt(reader, host) ?? host ?? '')
     },
   }
 }

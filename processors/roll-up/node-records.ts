@@ -7,59 +7,75 @@ import type { Node } from '../../pipeline/cluster/objects.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
 import type { BoardRecord } from './device-records.ts'
 import { entityFrom, type Entity } from './entity.ts'
+import { Attendance, Roster } from './roster.ts'
 
 export type NodeRecord = Entity & {
+  readonly key: string
   readonly name: string
   readonly node: Node | undefined
   /** How many GPUs it is known to have; NaN if that is none, or not known. */
   readonly gpus: number
   /** What the exporter calls its GPUs. */
   readonly model: string | undefined
+  /** Whether an exporter shows GPUs of it. */
+  readonly hasBoards: boolean
 }
 
 const gpuCount = inAnySpelling('nvidia.com/gpu.count')
 const gpuProduct = inAnySpelling('nvidia.com/gpu.product')
 
 export class NodeRecords {
-  #records = new Map<string, NodeRecord>()
+  readonly all = new Roster<NodeRecord>()
   readonly #clusterId: string
-  readonly #nodepool: readonly LookUp[]
+  #nodepool: readonly LookUp[] = []
+  #isOutdated = false
+  readonly #attendance = new Attendance()
+  /** Nodes that nobody has told about. */
+  readonly #named = new Map<string, NodeRecord>()
+  /** By node that has boards. */
+  #models = new Map<string, string | undefined>()
 
-  constructor(clusterId: string, nodepool: readonly LookUp[]) {
+  constructor(clusterId: string) {
     this.#clusterId = clusterId
-    this.#nodepool = nodepool.filter(({ object }) => object === 'node')
   }
 
-  get all(): ReadonlyMap<string, NodeRecord> {
-    return this.#records
+  /** How the pool of a node is found, from the next refresh on. */
+  findPoolsBy(lookUps: readonly LookUp[]): void {
+    this.#nodepool = lookUps.filter(({ object }) => object === 'node')
+    this.#isOutdated = true
   }
 
   /** A node that nobody has told about is a name. */
   of(name: string): NodeRecord | undefined {
     if (name === '') return undefined
-    let record = this.#records.get(name)
-    if (record === undefined) this.#records.set(name, (record = this.#recordOf(name, undefined, undefined)))
+    let record = this.all.get(name) ?? this.#named.get(name)
+    if (record === undefined) this.#named.set(name, (record = this.#recordOf(name, undefined)))
     return record
   }
 
-  refresh(tables: ClusterTables, seen: SeenTables, boards: Iterable<BoardRecord>): void {
-    const models = new Map<string, string | undefined>()
-    for (const board of boards) if (!models.has(board.node)) models.set(board.node, board.get('model'))
-    const next = new Map<string, NodeRecord>()
-    for (const node of liveNodes(tables, seen)) next.set(node.name, this.#take(node.name, node, models.get(node.name)))
-    for (const [name, model] of models)
-      if (name !== '' && !next.has(name)) next.set(name, this.#take(name, undefined, model))
-    this.#records = next
+  refresh(tables: ClusterTables, seen: SeenTables, boards: Roster<BoardRecord>): void {
+    if (boards.changed.size > 0) this.#models = modelsOf(boards)
+    this.#attendance.begin()
+    for (const node of liveNodes(tables, seen)) this.#take(node.name, node)
+    for (const name of this.#models.keys()) if (name !== '' && !this.#isTold(name)) this.#take(name, undefined)
+    for (const key of this.#attendance.missing(this.all)) this.all.delete(key)
+    this.#isOutdated = false
   }
 
-  #take(name: string, node: Node | undefined, model: string | undefined): NodeRecord {
-    const known = this.#records.get(name)
-    return known !== undefined && known.node === node && known.model === model
-      ? known
-      : this.#recordOf(name, node, model)
+  #isTold(name: string): boolean {
+    const place = this.all.placeOf(name)
+    return place >= 0 && this.#attendance.has(place)
   }
 
-  #recordOf(name: string, node: Node | undefined, model: string | undefined): NodeRecord {
+  #take(name: string, node: Node | undefined): void {
+    const known = this.all.get(name)
+    const isKnown = known !== undefined && !this.#isOutdated && tellSame(known.node, node)
+    const isSame = isKnown && known.model === this.#models.get(name) && known.hasBoards === this.#models.has(name)
+    this.#attendance.mark(this.all.put(name, isSame ? known : this.#recordOf(name, node)))
+  }
+
+  #recordOf(name: string, node: Node | undefined): NodeRecord {
+    const model = this.#models.get(name)
     const attributes: Readonly<Record<string, string | undefined>> = {
       cluster: this.#clusterId,
       node: name,
@@ -71,7 +87,8 @@ export class NodeRecords {
     const around = { pod: undefined, owner: undefined, namespace: undefined, node }
     const get = (attribute: string): string | undefined =>
       attributes[attribute] ?? (node && lookUpOrNothing(attribute)?.find(around))
-    return { ...entityFrom(get), name, node, gpus: node ? gpusOf(node) : NaN, model }
+    const gpus = node ? gpusOf(node) : NaN
+    return { ...entityFrom(get), key: name, name, node, gpus, model, hasBoards: this.#models.has(name) }
   }
 
   #poolOf(node: Node): string | undefined {
@@ -81,6 +98,31 @@ export class NodeRecords {
     }
     return undefined
   }
+}
+
+/** Boards of one node follow each other, so most need no look-up. */
+function modelsOf(boards: Roster<BoardRecord>): Map<string, string | undefined> {
+  const models = new Map<string, string | undefined>()
+  let last: string | undefined
+  for (const board of boards.list) {
+    if (board === undefined || board.node === last) continue
+    last = board.node
+    if (!models.has(last)) models.set(last, board.get('model'))
+  }
+  return models
+}
+
+/** Nodes are told again every few minutes, mostly with nothing new that matters here. */
+function tellSame(one: Node | undefined, other: Node | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  return (
+    one === other ||
+    (one.labels === other.labels &&
+      one.annotations === other.annotations &&
+      one.schedulable === other.schedulable &&
+      one.conditions.get('Ready') === other.conditions.get('Ready') &&
+      Object.is(gpusOf(one), gpusOf(other)))
+  )
 }
 
 /** What it is labelled with; else what it offers, whatever the vendor. */

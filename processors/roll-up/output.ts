@@ -3,81 +3,128 @@ import type { Batch, Source } from '../../pipeline/model/batch.ts'
 import { EMPTY_LABELS, type Labels } from '../../pipeline/model/labels.ts'
 import { createLayout, EMPTY_LAYOUT, RunBuilder, type Layout } from '../../pipeline/model/layout.ts'
 import type { Metric } from '../../pipeline/model/series.ts'
-import type { Group } from './entity.ts'
+import type { Group, Grouping } from './entity.ts'
 
 /** The results of one metric, by slot of the group; NaN where there is no series. */
 export type Results = { readonly metric: Metric; readonly values: Float64Array }
 
 /** Metrics that share their groups share a source: what comes and goes for one mostly does for all. */
 export type Output = {
-  batch(results: readonly Results[], groups: readonly (Group | undefined)[], timeMs: number): Batch
+  batch(results: readonly Results[], timeMs: number): Batch
 }
 
-/** Where a series is: by metric and group. */
-type Columns = { readonly groups: (Group | undefined)[]; readonly columns: Int32Array }
-
-export function createOutput(component: string, name: string): Output {
+/** The same metrics come at every flush, in the same order. */
+export function createOutput(component: string, name: string, grouping: Pick<Grouping, 'groups' | 'version'>): Output {
   const source: Source = { component, name, labels: EMPTY_LABELS }
   let layout: Layout = EMPTY_LAYOUT
-  let known = new Map<Metric, Columns>()
+  /** Of the layout: where a series is, by metric and slot, and the groups that had the slots. */
+  let columns: Int32Array[] = []
+  let groups: readonly (Group | undefined)[] = []
+  let version = -1
 
-  function isSame(results: readonly Results[], groups: readonly (Group | undefined)[]): boolean {
-    let total = 0
-    for (const { metric, values } of results) {
-      const before = known.get(metric)
-      for (let slot = 1; slot < values.length; slot++) {
-        const isThere = !Number.isNaN(values[slot])
-        if (!isThere) continue
-        total++
-        if (before === undefined || (before.columns[slot] ?? -1) < 0 || before.groups[slot] !== groups[slot])
-          return false
+  /** Undefined if the results are not those of the layout. */
+  function valuesOf(results: readonly Results[]): Float64Array | undefined {
+    if (version !== grouping.version) return undefined
+    const values = new Float64Array(layout.metricOf.length)
+    let count = 0
+    for (let at = 0; at < results.length; at++) {
+      const its = results[at]!.values
+      const itsColumns = columns[at]!
+      for (let slot = 1; slot < itsColumns.length; slot++) {
+        const value = its[slot]!
+        if (value !== value) continue
+        const column = itsColumns[slot]!
+        if (column < 0) return undefined
+        values[column] = value
+        count++
       }
     }
-    return total === layout.metricOf.length
+    return count === values.length ? values : undefined
   }
 
-  function rebuild(results: readonly Results[], groups: readonly (Group | undefined)[]): void {
-    const next = new Map<Metric, Columns>()
-    const groupsNow = [...groups]
+  function rebuild(results: readonly Results[]): void {
+    const slots = grouping.groups.length
+    const isSameGroup = new Uint8Array(slots)
+    for (let slot = 0; slot < slots; slot++) isSameGroup[slot] = Number(grouping.groups[slot] === groups[slot])
     const runs = new RunBuilder()
-    const labels: Labels[] = []
-    const numberOfSlot = new Int32Array(groups.length).fill(-1)
-    const metricOf: number[] = []
-    const labelsOf: number[] = []
-    results.forEach(({ metric, values }, at) => {
-      const columns = new Int32Array(groups.length).fill(-1)
-      const before = known.get(metric)
-      for (let slot = 1; slot < values.length; slot++) {
-        if (Number.isNaN(values[slot])) continue
-        const group = groups[slot]!
-        if (numberOfSlot[slot]! < 0) numberOfSlot[slot] = labels.push(group.labels) - 1
-        const column = metricOf.push(at) - 1
-        labelsOf.push(numberOfSlot[slot]!)
-        columns[slot] = column
-        const from = before === undefined || before.groups[slot] !== group ? -1 : (before.columns[slot] ?? -1)
-        if (from >= 0) runs.add(column, from, 1)
-      }
-      next.set(metric, { groups: groupsNow, columns })
-    })
-    layout = createLayout({
-      metrics: results.map(({ metric }) => metric),
-      labels,
-      metricOf: Uint32Array.from(metricOf),
-      labelsOf: Uint32Array.from(labelsOf),
-      keptFrom: { id: layout.id, runs: runs.finish() },
-    })
-    known = next
+    const next: Int32Array[] = []
+    let length = 0
+    for (const { values } of results) {
+      const its = new Int32Array(slots)
+      const first = length
+      length = number(values, its, first)
+      addRuns(runs, its, columns[next.length], isSameGroup)
+      next.push(its)
+    }
+    const kept = runs.finish()
+    const isSame = length === layout.metricOf.length && kept.length === 3 && kept[2] === length
+    columns = next
+    groups = grouping.groups.slice()
+    version = grouping.version
+    if (isSame) return
+    const metrics = results.map(({ metric }) => metric)
+    const keptFrom = { id: layout.id, runs: kept }
+    layout = createLayout({ metrics, ...describe(next, groups, length), keptFrom })
   }
 
   return {
-    batch(results, groups, timeMs) {
-      if (!isSame(results, groups)) rebuild(results, groups)
-      const values = new Float64Array(layout.metricOf.length)
-      let column = 0
-      for (const { values: its } of results) {
-        for (let slot = 1; slot < its.length; slot++) if (!Number.isNaN(its[slot])) values[column++] = its[slot]!
+    batch(results, timeMs) {
+      let values = valuesOf(results)
+      if (values === undefined) {
+        rebuild(results)
+        values = valuesOf(results)!
       }
       return { source, timeMs, outcome: 'ok', layout, values }
     },
   }
+}
+
+/** Gives every result the next column, and what has none -1. Returns the first column that is free then. */
+function number(values: Float64Array, columns: Int32Array, first: number): number {
+  let column = first
+  columns[0] = -1
+  for (let slot = 1; slot < columns.length; slot++) columns[slot] = values[slot] === values[slot] ? column++ : -1
+  return column
+}
+
+/** Columns that are where those of the same groups were before, or moved along with their neighbours. */
+function addRuns(runs: RunBuilder, now: Int32Array, before: Int32Array | undefined, isSameGroup: Uint8Array): void {
+  if (before === undefined) return
+  let [to, from, length] = [0, 0, 0]
+  const slots = Math.min(now.length, before.length)
+  for (let slot = 1; slot < slots; slot++) {
+    const column = now[slot]!
+    const was = before[slot]!
+    if (column < 0 || was < 0 || isSameGroup[slot] === 0) continue
+    if (length > 0 && was === from + length && column === to + length) length++
+    else {
+      if (length > 0) runs.add(to, from, length)
+      to = column
+      from = was
+      length = 1
+    }
+  }
+  if (length > 0) runs.add(to, from, length)
+}
+
+function describe(
+  columns: readonly Int32Array[],
+  groups: readonly (Group | undefined)[],
+  length: number,
+): Pick<Layout, 'labels' | 'metricOf' | 'labelsOf'> {
+  const labels: Labels[] = []
+  const numberOfSlot = new Int32Array(groups.length).fill(-1)
+  const metricOf = new Uint32Array(length)
+  const labelsOf = new Uint32Array(length)
+  for (let at = 0; at < columns.length; at++) {
+    const its = columns[at]!
+    for (let slot = 1; slot < its.length; slot++) {
+      const column = its[slot]!
+      if (column < 0) continue
+      if (numberOfSlot[slot]! < 0) numberOfSlot[slot] = labels.push(groups[slot]!.labels) - 1
+      metricOf[column] = at
+      labelsOf[column] = numberOfSlot[slot]!
+    }
+  }
+  return { labels, metricOf, labelsOf }
 }

@@ -5,47 +5,136 @@ import type { Pod } from '../../pipeline/cluster/objects.ts'
 import { isFinished } from '../../pipeline/cluster/pod-state.ts'
 import { interval, lengthOf, union, type Intervals } from './intervals.ts'
 import type { KeyedEntity } from './keyed-entities.ts'
+import type { PodChange, PodRecord } from './pod-records.ts'
+import { roomFor } from './room.ts'
+import type { Roster } from './roster.ts'
 
 export type Phase = 'Pending' | 'Running'
 type Stretches = Readonly<Record<Phase, Intervals>>
 
 /** What is kept of a workload: the time of pods that are gone, and that of those that were there last. */
-export type KeptTimes = { readonly gone: Stretches; readonly pods: Readonly<Record<string, Stretches>> }
+type KeptTimes = { readonly gone: Stretches; readonly pods: Readonly<Record<string, Stretches>> }
 
 export type PhaseTimes = {
-  readonly kept: Map<string, KeptTimes>
-  /** Brings everything up to now. */
-  update(workloads: ReadonlyMap<string, KeyedEntity>, nowMs: number): void
-  /** NaN if the workload has not been in the phase. */
-  seconds(id: string, phase: Phase): number
+  readonly kept: Map<string, WorkloadTimes>
+  /** What was kept has been read from disk. */
+  restored(): void
+  /** Follows the workloads. Before anything of now is asked for. */
+  refresh(workloads: Roster<KeyedEntity>, changes: readonly PodChange[], nowMs: number): void
+  /** Up to a moment, in seconds by place of the workload; NaN if it has not been in the phase. */
+  fill(result: Float64Array, phase: Phase, nowMs: number): void
 }
 
 const NONE: Stretches = { Pending: [], Running: [] }
+const PHASES: readonly Phase[] = ['Pending', 'Running']
 /** How long a workload without pods is remembered: one that was preempted comes back. */
 const FORGET_MS = 3_600_000
 /** A workload whose pods come and go for months has few gaps that matter: the oldest are closed. */
 const MOST_STRETCHES = 256
 
-export function createPhaseTimes(): PhaseTimes {
-  const kept = new Map<string, KeptTimes>()
-  const leftMs = new Map<string, number>()
+/** What a workload did. On disk it is `KeptTimes`, up to the last flush. */
+class WorkloadTimes {
+  gone: Stretches
+  /** By pod, what was known before it changed; after a restart also of those that are gone since. */
+  readonly known: Record<string, Stretches>
+  workload: KeyedEntity | undefined
+  readonly #lastMs: () => number
 
-  function update(workload: KeyedEntity, nowMs: number): void {
-    const before = kept.get(workload.key)
-    const pods: Record<string, Stretches> = {}
-    for (const { key, pod } of workload.members) pods[key] = stretchesOf(pod, nowMs, before?.pods?.[key])
-    let gone = before?.gone ?? NONE
-    for (const [key, stretches] of Object.entries(before?.pods ?? {})) {
-      if (pods[key] === undefined) gone = both(gone, stretches)
-    }
-    kept.set(workload.key, { gone, pods })
+  constructor({ gone, pods }: KeptTimes, lastMs: () => number) {
+    this.gone = gone
+    this.known = { ...pods }
+    this.#lastMs = lastMs
   }
 
-  /** What is gone altogether, unless it comes back soon. */
-  function leave(id: string, nowMs: number): void {
-    const sinceMs = leftMs.get(id)
-    if (sinceMs === undefined) leftMs.set(id, nowMs)
-    else if (nowMs - sinceMs >= FORGET_MS) {
+  toJSON(): KeptTimes {
+    const pods: Record<string, Stretches> = { ...this.known }
+    for (const { key, pod } of this.workload?.members ?? []) {
+      pods[key] = stretchesOf(pod, this.#lastMs(), this.known[key])
+    }
+    return { gone: this.gone, pods }
+  }
+
+  follow(workload: KeyedEntity): void {
+    this.workload = workload
+    const known = Object.keys(this.known)
+    if (known.length === 0) return
+    const keys = new Set(Array.from(workload.members, ({ key }) => key))
+    for (const key of known) if (!keys.has(key)) this.#end(key, this.known[key]!)
+  }
+
+  /** A pod is another one from now on. */
+  change({ key, pod }: PodRecord): void {
+    this.known[key] = stretchesOf(pod, this.#lastMs(), this.known[key])
+  }
+
+  /** A pod is gone. */
+  leave({ key, pod }: PodRecord): void {
+    this.#end(key, stretchesOf(pod, this.#lastMs(), this.known[key]))
+  }
+
+  #end(key: string, stretches: Stretches): void {
+    this.gone = both(this.gone, stretches)
+    delete this.known[key]
+  }
+
+  /** All time in a phase, as if what is still going on never ended. */
+  stretches(phase: Phase): Intervals {
+    let all = this.gone[phase]
+    for (const { key, pod } of this.workload?.members ?? []) {
+      all = union(all, stretchesOf(pod, Infinity, this.known[key])[phase])
+    }
+    return all
+  }
+}
+
+export function createPhaseTimes(): PhaseTimes {
+  const kept = new Map<string, WorkloadTimes>()
+  const leftMs = new Map<string, number>()
+  const keys: (string | undefined)[] = []
+  /** By place: how long it was in a phase until it last began, and since when it is; NaN if it is not. */
+  const sums = { Pending: new Float64Array(0), Running: new Float64Array(0) }
+  const begins = { Pending: new Float64Array(0), Running: new Float64Array(0) }
+  let lastMs = NaN
+  let length = 0
+
+  function timesOf(id: string): WorkloadTimes {
+    let times = kept.get(id)
+    if (times === undefined) kept.set(id, (times = new WorkloadTimes({ gone: NONE, pods: {} }, () => lastMs)))
+    return times
+  }
+
+  function change({ before, now }: PodChange): void {
+    const id = before?.get('workload_id') ?? ''
+    if (id === '') return
+    if (now?.get('workload_id') === id) timesOf(id).change(before!)
+    else timesOf(id).leave(before!)
+  }
+
+  function follow(workloads: Roster<KeyedEntity>, place: number, nowMs: number): void {
+    const workload = workloads.list[place]
+    const before = keys[place]
+    keys[place] = workload?.key
+    if (before !== undefined && before !== workload?.key && !workloads.has(before)) {
+      timesOf(before).workload = undefined
+      leftMs.set(before, nowMs)
+    }
+    const times = workload && timesOf(workload.key)
+    if (workload !== undefined) {
+      times!.follow(workload)
+      leftMs.delete(workload.key)
+    }
+    for (const phase of PHASES) {
+      const all = times?.stretches(phase) ?? []
+      const isOpen = all.at(-1) === Infinity
+      begins[phase][place] = isOpen ? all.at(-2)! : NaN
+      sums[phase][place] = lengthOf(isOpen ? all.slice(0, -2) : all)
+    }
+  }
+
+  /** What has been gone for long. */
+  function forget(nowMs: number): void {
+    for (const [id, sinceMs] of leftMs) {
+      if (nowMs - sinceMs < FORGET_MS) continue
       leftMs.delete(id)
       kept.delete(id)
     }
@@ -53,19 +142,30 @@ export function createPhaseTimes(): PhaseTimes {
 
   return {
     kept,
-    update(workloads, nowMs) {
-      for (const workload of workloads.values()) update(workload, nowMs)
-      for (const id of kept.keys()) {
-        if (workloads.has(id)) leftMs.delete(id)
-        else leave(id, nowMs)
+    restored() {
+      for (const [id, times] of kept as Map<string, KeptTimes | WorkloadTimes>) {
+        if (!(times instanceof WorkloadTimes)) kept.set(id, new WorkloadTimes(times, () => lastMs))
       }
     },
-    seconds(id, phase) {
-      const times = kept.get(id)
-      if (times === undefined) return NaN
-      let all = times.gone[phase]
-      for (const stretches of Object.values(times.pods)) all = union(all, stretches[phase])
-      return all.length === 0 ? NaN : lengthOf(all) / 1000
+    refresh(workloads, changes, nowMs) {
+      if (Number.isNaN(lastMs)) for (const id of kept.keys()) leftMs.set(id, nowMs)
+      for (const one of changes) change(one)
+      length = workloads.list.length
+      for (const phase of PHASES) {
+        sums[phase] = roomFor(sums[phase], length)
+        begins[phase] = roomFor(begins[phase], length)
+      }
+      for (const place of workloads.changed) follow(workloads, place, nowMs)
+      forget(nowMs)
+      lastMs = nowMs
+    },
+    fill(result, phase, nowMs) {
+      const [itsSums, itsBegins] = [sums[phase], begins[phase]]
+      for (let place = 0; place < length; place++) {
+        const begin = itsBegins[place]!
+        const ms = itsSums[place]! + (nowMs > begin ? nowMs - begin : 0)
+        result[place] = ms > 0 ? ms / 1000 : NaN
+      }
     },
   }
 }

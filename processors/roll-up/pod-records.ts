@@ -15,6 +15,7 @@ import { isFinished } from '../../pipeline/cluster/pod-state.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
 import { haveChanged, recordLooks, type Dependencies } from '../../pipeline/model/dependencies.ts'
 import type { Entity } from './entity.ts'
+import { Attendance, Roster } from './roster.ts'
 
 export type PodQuantity =
   | 'gpus'
@@ -46,36 +47,45 @@ export function podKey({ uid, namespace, name }: Pod): string {
   return uid === '' ? `${namespace}/${name}` : uid
 }
 
+/** A pod that came, went, or is another one than before. */
+export type PodChange = { readonly before: PodRecord | undefined; readonly now: PodRecord | undefined }
+
 export class PodRecords {
-  #records = new Map<string, PodRecord>()
+  readonly all = new Roster<PodRecord>()
+  readonly #attendance = new Attendance()
+  #isOutdated = false
 
-  get all(): ReadonlyMap<string, PodRecord> {
-    return this.#records
-  }
-
-  /** Whether any has come, gone or changed. */
-  refresh(tables: ClusterTables, seen: SeenTables, rules: PodRules): boolean {
-    const next = new Map<string, PodRecord>()
-    let isChanged = false
+  /** What has changed. */
+  refresh(tables: ClusterTables, seen: SeenTables, rules: PodRules): readonly PodChange[] {
+    const changes: PodChange[] = []
+    this.#attendance.begin()
     for (const found of livePods(tables, seen)) {
       const key = podKey(found.pod)
-      const known = this.#records.get(key)
-      const isSame =
-        known !== undefined &&
-        known.pod === found.pod &&
-        (known.dependencies === undefined || !haveChanged(known.dependencies))
-      next.set(key, isSame ? known : recordOf(key, found, tables, seen, rules))
-      isChanged ||= !isSame
+      let place = this.all.placeOf(key)
+      const known = place < 0 ? undefined : this.all.list[place]
+      if (known === undefined || this.#isOutdated || known.pod !== found.pod || isOutOfDate(known)) {
+        const now = recordOf(key, found, tables, seen, rules)
+        place = this.all.put(key, now)
+        changes.push({ before: known, now })
+      }
+      this.#attendance.mark(place)
     }
-    isChanged ||= next.size !== this.#records.size
-    this.#records = next
-    return isChanged
+    for (const key of this.#attendance.missing(this.all)) {
+      changes.push({ before: this.all.get(key), now: undefined })
+      this.all.delete(key)
+    }
+    this.#isOutdated = false
+    return changes
   }
 
   /** When the rules are others. */
   forget(): void {
-    this.#records = new Map()
+    this.#isOutdated = true
   }
+}
+
+function isOutOfDate({ dependencies }: PodRecord): boolean {
+  return dependencies !== undefined && haveChanged(dependencies)
 }
 
 function recordOf(key: string, found: FoundPod, tables: ClusterTables, seen: SeenTables, rules: PodRules): PodRecord {
@@ -94,7 +104,7 @@ function recordOf(key: string, found: FoundPod, tables: ClusterTables, seen: See
   return {
     key,
     pod,
-    get: attribute => attributes.get(attribute) ?? lookUpOrNothing(attribute)?.find(around),
+    get: attribute => attributes[attribute] ?? lookUpOrNothing(attribute)?.find(around),
     groups: [],
     conditions: conditionsOf(pod, hasGpus),
     quantities: {
@@ -119,14 +129,20 @@ function gpusClaimed(reader: PodReader, pod: Pod): number {
   return claimedDevices(reader, pod).filter(({ driver }) => GPU_DRIVER.test(driver)).length
 }
 
+const knownConditions = new Map<string, ReadonlySet<Condition>>()
+
+/** Pods in the same state share them. */
 function conditionsOf(pod: Pod, hasGpus: boolean): ReadonlySet<Condition> {
-  const conditions = new Set<Condition>()
-  if (pod.node !== '') conditions.add('bound')
-  if (!isFinished(pod)) conditions.add('unfinished').add('active')
-  if (pod.phase === 'Pending') conditions.add('pending')
-  if (pod.phase === 'Running') conditions.add('running')
-  if (hasGpus) conditions.add('gpu')
-  return conditions
+  const conditions: Condition[] = []
+  if (pod.node !== '') conditions.push('bound')
+  if (!isFinished(pod)) conditions.push('unfinished', 'active')
+  if (pod.phase === 'Pending') conditions.push('pending')
+  if (pod.phase === 'Running') conditions.push('running')
+  if (hasGpus) conditions.push('gpu')
+  const key = conditions.join()
+  let known = knownConditions.get(key)
+  if (known === undefined) knownConditions.set(key, (known = new Set(conditions)))
+  return known
 }
 
 /** NaN if no container says anything. */
@@ -142,22 +158,37 @@ function sumOf(containers: readonly Container[], what: 'requests' | 'limits', re
 const jobId = inAnySpelling('runai-job-id')
 const release = inAnySpelling('release')
 
-function attributesOf(pod: Pod, identity: Identity, clusterId: string): Map<string, string> {
-  const attributes = new Map([
-    ['cluster', clusterId],
-    ['pod', pod.name],
-    ['namespace', pod.namespace],
-    ['pod_uid', pod.uid],
-    ['node', pod.node],
-  ])
-  for (const [label, decided] of Object.entries(identity)) attributes.set(label, decided.value)
-  const id = attributes.get('workload_id')
-  if (id === undefined) return attributes
+/** An object of one shape for all pods: there are many, and a Map takes four times the room. */
+function attributesOf(pod: Pod, identity: Identity, clusterId: string): Readonly<Record<string, string | undefined>> {
+  const id = identity.workload_id?.value
+  const job = id === undefined ? undefined : jobOf(pod, id, identity)
+  return {
+    cluster: clusterId,
+    pod: pod.name,
+    namespace: pod.namespace,
+    pod_uid: pod.uid,
+    node: pod.node,
+    workload_id: id,
+    workload_name: identity.workload_name?.value,
+    workload_kind: identity.workload_kind?.value,
+    workload_type: identity.workload_type?.value,
+    project: identity.project?.value,
+    department: identity.department?.value,
+    user: identity.user?.value,
+    queue: identity.queue?.value,
+    nodepool: identity.nodepool?.value,
+    job_id: job?.id,
+    job_name: job?.name,
+    job_type: id === undefined ? undefined : (identity.workload_type?.value ?? ''),
+  }
+}
+
+function jobOf(pod: Pod, id: string, identity: Identity): { readonly id: string; readonly name: string } {
   const controller = pod.owners.find(owner => owner.controller && owner.uid !== '')
   const marked = jobId(pod.annotations)
-  attributes.set('job_id', marked ?? controller?.uid ?? id)
   const owner = marked === undefined ? controller?.name : undefined
-  attributes.set('job_name', release(pod.labels) ?? owner ?? attributes.get('workload_name') ?? '')
-  attributes.set('job_type', attributes.get('workload_type') ?? '')
-  return attributes
+  return {
+    id: marked ?? controller?.uid ?? id,
+    name: release(pod.labels) ?? owner ?? identity.workload_name?.value ?? '',
+  }
 }

@@ -6,22 +6,49 @@ import { quotaRows } from '../../pipeline/cluster/quota-reader.ts'
 import { effectiveQuotas, type Quota, type QuotaAmounts } from '../../pipeline/cluster/quotas.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
 import { entityFrom, type Entity } from './entity.ts'
+import { Roster } from './roster.ts'
 
 /** How no limit is shown. */
 export type Unlimited = 'inf' | '-1' | 'omit'
 
 export type QuotaRecord = Entity & {
+  /** All that it says, to see whether that has changed. */
+  readonly text: string
   /** NaN where nothing is told. */
   readonly quantities: Readonly<Record<'gpus' | 'cpu_cores' | 'memory_bytes', number>>
 }
 
-export type QuotaRecords = { readonly projects: readonly QuotaRecord[]; readonly queues: readonly QuotaRecord[] }
+export type QuotaRules = {
+  readonly identity: IdentityRules
+  readonly clusterId: string
+  readonly unlimited: Unlimited
+}
 
-export function quotaRecords(
+export class QuotaRecords {
+  readonly projects = new Roster<QuotaRecord>()
+  readonly queues = new Roster<QuotaRecord>()
+
+  refresh(tables: ClusterTables, seen: SeenTables, rules: QuotaRules): void {
+    const { projects, queues } = recordsOf(tables, seen, rules)
+    follow(this.projects, projects)
+    follow(this.queues, queues)
+  }
+}
+
+/** One that says the same as before is the same. */
+function follow(roster: Roster<QuotaRecord>, records: readonly QuotaRecord[]): void {
+  for (let i = records.length; roster.has(String(i)); i++) roster.delete(String(i))
+  records.forEach((record, i) => {
+    const known = roster.get(String(i))
+    roster.put(String(i), known?.text === record.text ? known : record)
+  })
+}
+
+function recordsOf(
   tables: ClusterTables,
   seen: SeenTables,
-  rules: { readonly identity: IdentityRules; readonly clusterId: string; readonly unlimited: Unlimited },
-): QuotaRecords {
+  rules: QuotaRules,
+): { readonly projects: readonly QuotaRecord[]; readonly queues: readonly QuotaRecord[] } {
   const reader: PodReader = { look: entry => entry.value, tables, seen }
   const projectOf = (namespace: string): string => projectOfNamespace(reader, namespace, rules.identity)
   const { projects, departments, shared } = effectiveQuotas(quotaRows(tables, seen), projectOf)
@@ -77,7 +104,7 @@ function recordOf(
     cpu_quota: textOf(quantities.cpu_cores, 1000),
     memory_quota: textOf(quantities.memory_bytes, 1e-6),
   }
-  return { ...entityFrom(attribute => attributes[attribute]), quantities }
+  return { ...entityFrom(attribute => attributes[attribute]), text: JSON.stringify(attributes), quantities }
 }
 
 /** As the objects of Run:ai write them: whole numbers of thousandths of a core and of MB. */

@@ -6,6 +6,7 @@ import { scaleBetween } from '../../pipeline/catalog/units.ts'
 import type { Source } from '../../pipeline/model/batch.ts'
 import { getLabel, type Labels } from '../../pipeline/model/labels.ts'
 import { ONE, type Scale } from '../../pipeline/model/scale.ts'
+import { FlushColumns } from './columns.ts'
 import type { FactUse } from './intake.ts'
 import { Reading } from './reading.ts'
 import type { Rule, ValueSpec } from './rules.ts'
@@ -30,7 +31,10 @@ export type Values = {
   readonly readings: readonly Reading[]
   /** Those that say what counters have grown by, each with a name that stays over restarts. */
   readonly increases: ReadonlyMap<string, Reading>
-  /** Of GPUs, containers, hosts or series, each time anew. */
+  /** Grows by `renew`: what was worked out of readings holds for one turn. */
+  readonly turn: number
+  renew(): void
+  /** Of GPUs, containers, hosts or series, once a turn. There may be more room than things. */
   evaluate(kind: ThingKind, value: ValueSpec): Float64Array
   /** The clock has been set back: nothing is from later than now. */
   notAfter(nowMs: number): void
@@ -116,8 +120,17 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
     }
   }
 
+  const columns = new FlushColumns()
+  let turn = 0
+
   return {
     uses,
+    get turn() {
+      return turn
+    },
+    renew() {
+      turn++
+    },
     devices: things.device,
     own: things.own,
     containers: things.container,
@@ -126,7 +139,12 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
     sourceOfHost,
     readings: [...known.values()],
     increases: new Map([...known].filter(([, { isIncrease }]) => isIncrease)),
-    evaluate: (kind, spec) => evaluate(compile(kind, spec), things[kind].length, spec.atMost),
+    evaluate(kind, spec) {
+      const { length } = things[kind]
+      return columns.get(`${kind} ${spec.key}`, turn, length, result =>
+        evaluate(compile(kind, spec), result, length, spec.atMost),
+      )
+    },
     notAfter(nowMs) {
       for (const one of Object.values(things)) one.notAfter(nowMs)
       for (const reading of known.values()) reading.notAfter(nowMs)
@@ -149,17 +167,18 @@ type CompiledTerm = {
   readonly alternatives: readonly { readonly reading: Reading; readonly scale: Scale }[]
 }
 
-function evaluate(terms: readonly CompiledTerm[], length: number, atMost: number): Float64Array {
-  const result = new Float64Array(length)
+function evaluate(terms: readonly CompiledTerm[], result: Float64Array, length: number, atMost: number): void {
   terms.forEach(({ sign, alternatives }, at) => {
     if (alternatives.length === 0) result.fill(NaN)
     alternatives.forEach(({ reading: { values }, scale: { multiply, divide } }, choice) => {
       const isFirst = choice === 0
       if (isFirst && at === 0 && sign === 1) {
-        for (let i = 0; i < length; i++) result[i] = (values[i]! * multiply) / divide
+        if (multiply === 1 && divide === 1) result.set(values.subarray(0, length))
+        else for (let i = 0; i < length; i++) result[i] = (values[i]! * multiply) / divide
         return
       }
       if (isFirst) {
+        // Terms follow a first one that is not subtracted.
         for (let i = 0; i < length; i++) result[i]! += (sign * values[i]! * multiply) / divide
         return
       }
@@ -168,7 +187,6 @@ function evaluate(terms: readonly CompiledTerm[], length: number, atMost: number
     })
   })
   if (atMost !== Infinity) for (let i = 0; i < length; i++) if (result[i]! > atMost) result[i] = atMost
-  return result
 }
 
 function identifier(

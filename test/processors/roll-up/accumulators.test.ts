@@ -4,18 +4,24 @@ import type { Aggregate } from '../../../pipeline/catalog/output-schema.ts'
 import {
   accumulate,
   createAccumulators,
+  finish,
   mergeSlot,
-  resultOf,
+  type Accumulators,
   type Contribution,
 } from '../../../processors/roll-up/accumulators.ts'
 
 function contribution(values: number[], parts: { weights?: number[]; over?: number[] } = {}): Contribution {
   return {
     slots: new Uint32Array(values.length).fill(1),
+    length: values.length,
     values: Float64Array.from(values),
     weights: parts.weights && Float64Array.from(parts.weights),
     over: parts.over && Float64Array.from(parts.over),
   }
+}
+
+function resultOf(sums: Accumulators, slot: number, aggregate: Aggregate): number {
+  return finish({ aggregate, complement: false }, sums)[slot]!
 }
 
 function resultFor(aggregate: Aggregate, one: Contribution): number {

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { EMPTY_LABELS } from '../../../pipeline/model/labels.ts'
 import { createActivity } from '../../../processors/roll-up/activity.ts'
-import type { PairRecord } from '../../../processors/roll-up/device-records.ts'
+import { BoardTimes } from '../../../processors/roll-up/board-times.ts'
+import type { JobRecord, PairRecord } from '../../../processors/roll-up/device-records.ts'
 import { entityFrom } from '../../../processors/roll-up/entity.ts'
+import type { Model } from '../../../processors/roll-up/model.ts'
+import type { PairReadings } from '../../../processors/roll-up/pair-readings.ts'
 import { Reading } from '../../../processors/roll-up/reading.ts'
+import { Roster } from '../../../processors/roll-up/roster.ts'
 import type { ValueSpec } from '../../../processors/roll-up/rules.ts'
 import { Things } from '../../../processors/roll-up/things.ts'
 import type { Values } from '../../../processors/roll-up/values.ts'
@@ -11,11 +15,29 @@ import type { Values } from '../../../processors/roll-up/values.ts'
 const SPEC = {} as ValueSpec
 
 /** One device, `GPU`, of which two readings may tell that it is busy. Times are in seconds. */
-function activityOf() {
+function activityOf({ isWanted = true } = {}) {
   const devices = new Things()
   const readings = [0, 1].map(() => new Reading(devices, { keep: 'value', activeAbove: 0 }))
   const values = { devices, activity: (kind: string) => (kind === 'device' ? readings : []) } as unknown as Values
-  const activity = createActivity(values, SPEC)
+  const boards = new Roster<unknown>()
+  const [pairs, jobs, pods] = [new Roster<PairRecord>(), new Roster<JobRecord>(), new Roster<unknown>()]
+  const workloads = { all: new Roster<unknown>() }
+  const podChanges: { before: unknown; now: unknown }[] = []
+  const model = { devices: { pairs, jobs, boards }, pods, workloads, podChanges } as unknown as Model
+  const pairReadings = { numbers: [] as number[], own: [-1, -1], length: 0 }
+  const activity = createActivity(values, isWanted ? SPEC : undefined, model, pairReadings as unknown as PairReadings)
+  const boardTimes = new BoardTimes(model, values, activity)
+  boards.put('GPU', { devices: [{ key: 'GPU' }] })
+
+  /** Follows what rosters say. */
+  function refresh(): void {
+    pairReadings.numbers = pairs.list.map(() => devices.find('GPU'))
+    pairReadings.length = pairs.list.length
+    activity.refresh(pairs.changed)
+    for (const roster of [pairs, jobs, pods, workloads.all]) roster.settle()
+    podChanges.length = 0
+  }
+
   return {
     activity,
     devices,
@@ -25,14 +47,53 @@ function activityOf() {
       const numbers = Uint32Array.of(devices.find('GPU'))
       readings[reading]!.write(1, numbers, Uint32Array.of(0), batch, 1, 1, undefined)
     },
-    note: (...pairs: PairRecord[]) => activity.note(pairs, () => -1),
+    /** Has these pairs, and no others. Pods and workloads stay. */
+    note(...now: PairRecord[]) {
+      for (const key of pairs.keys()) if (!now.some(one => one.key === key)) pairs.delete(key)
+      for (const one of now) {
+        const { holder } = one
+        if ('host' in holder) jobs.put(holder.key.slice('job '.length), holder)
+        else pods.put(holder.key, holder)
+        const id = holder.get('workload_id')!
+        workloads.all.put(id, { key: id })
+        pairs.put(one.key, pairs.get(one.key) ?? one)
+      }
+      refresh()
+      activity.note()
+    },
+    /** They are no more, and have no pairs. */
+    leave(...keys: string[]) {
+      for (const key of pairs.keys()) pairs.delete(key)
+      for (const key of keys) {
+        if (pods.has(key)) podChanges.push({ before: { key }, now: undefined })
+        pods.delete(key)
+        workloads.all.delete(`${key} work`)
+        workloads.all.delete(key.slice('job '.length))
+      }
+      refresh()
+    },
+    come(key: string) {
+      pods.put(key, { key })
+      refresh()
+    },
     /** When the pod and the workload were last busy. */
-    lastOf: (pod: string) => [activity.ofPod(pod) / 1000, activity.ofWorkload(`${pod} work`) / 1000],
+    lastOf: (pod: string) =>
+      [activity.kept.pods.get(pod), activity.kept.workloads.get(`${pod} work`)].map(time => (time?.ms ?? NaN) / 1000),
+    /** When the board was. */
+    ofBoard() {
+      const result = new Float64Array(1)
+      boardTimes.refresh()
+      boardTimes.fill(result)
+      return result[0]!
+    },
   }
 }
 
 function pair(pod: string, { isShared = false, isNamed = true } = {}): PairRecord {
-  const holder = { ...entityFrom(name => (name === 'workload_id' ? `${pod} work` : undefined)), key: pod }
+  const isJob = pod.startsWith('job ')
+  const workload = isJob ? pod.slice('job '.length) : `${pod} work`
+  const entity = entityFrom(name => (name === 'workload_id' ? workload : undefined))
+  const holder = { ...entity, key: pod, ...(isJob && { host: undefined }) }
   const assignment = { isShared, device: { holders: isNamed ? [{}] : [] } }
   return { key: `${pod}\nGPU`, holder, device: { key: 'GPU', assignment }, share: 1 } as unknown as PairRecord
 }
@@ -93,12 +154,12 @@ describe('activity', () => {
     const number = it.show(0)
     it.read(5, 0)
     it.devices.release(number)
-    assert.equal(it.activity.ofDevice('GPU'), 0)
+    assert.equal(it.ofBoard(), 0)
     it.show(100)
     it.read(0, 100)
-    assert.equal(it.activity.ofDevice('GPU'), 0)
+    assert.equal(it.ofBoard(), 0)
     it.read(9, 115)
-    assert.equal(it.activity.ofDevice('GPU'), 115_000)
+    assert.equal(it.ofBoard(), 115)
   })
 
   it('is by the first reading that a device has, also if another is more sensitive', () => {
@@ -106,7 +167,7 @@ describe('activity', () => {
     it.show(0)
     it.read(0, 15)
     it.read(0.1, 15, 1)
-    assert.ok(Number.isNaN(it.activity.ofDevice('GPU')))
+    assert.ok(Number.isNaN(it.ofBoard()))
   })
 
   it('is forgotten with pods, pairs, jobs and workloads that are gone', () => {
@@ -114,34 +175,55 @@ describe('activity', () => {
     it.show(0)
     it.read(5, 0)
     it.note(pair('p'), pair('job 42'))
-    it.activity.retain(new Map(), new Map(), new Map([['42', {}]]))
+    it.leave('p')
     assert.deepEqual([...it.activity.kept.pods.keys()], ['job 42'])
-    assert.equal(it.activity.kept.workloads.size, 0)
-    assert.ok(Number.isNaN(it.activity.ofPair('p\nGPU')))
-    it.activity.retain(new Map(), new Map(), new Map())
+    assert.deepEqual([...it.activity.kept.workloads.keys()], ['42'])
+    assert.ok(Number.isNaN(it.activity.ofPair(0)))
+    it.leave('job 42')
     assert.equal(it.activity.kept.pods.size, 0)
+    assert.equal(it.activity.kept.workloads.size, 0)
   })
 
   it('that was read from disk waits for its pods until it is clear that they are gone', () => {
-    const { activity } = activityOf()
-    for (const key of ['a', 'b']) activity.kept.pods.set(key, 1000)
-    activity.restored()
-    activity.retain(new Map([['a', {}]]), new Map(), new Map())
-    assert.deepEqual([...activity.kept.pods.keys()], ['a', 'b'])
+    const it = activityOf()
+    const { kept } = it.activity
+    for (const key of ['a', 'b']) (kept.pods as Map<string, unknown>).set(key, 1000)
+    it.activity.restored()
+    it.come('a')
+    assert.deepEqual([...kept.pods.keys()], ['a', 'b'])
     // This one was seen, so that it is gone for certain.
-    activity.retain(new Map(), new Map(), new Map())
-    assert.deepEqual([...activity.kept.pods.keys()], ['b'])
-    activity.settle()
-    activity.retain(new Map(), new Map(), new Map())
-    assert.equal(activity.kept.pods.size, 0)
+    it.leave('a')
+    assert.deepEqual([...kept.pods.keys()], ['b'])
+    it.activity.settle()
+    assert.equal(kept.pods.size, 0)
+  })
+
+  it('is on disk a number', () => {
+    const it = activityOf()
+    it.show(0)
+    it.read(5, 30)
+    it.note(pair('p'))
+    assert.equal(JSON.stringify([...it.activity.kept.pods]), '[["p",30000]]')
+  })
+
+  it('is taken from the pairs of some devices only, where only those change hands', () => {
+    const it = activityOf()
+    it.show(0)
+    it.read(5, 0)
+    it.note(pair('p'))
+    it.read(5, 15)
+    it.activity.noteDevices([7])
+    assert.deepEqual(it.lastOf('p'), [0, 0])
+    it.activity.noteDevices([it.devices.find('GPU')])
+    assert.deepEqual(it.lastOf('p'), [15, 15])
   })
 
   it('is nothing where no metric is about it', () => {
-    const devices = new Things()
-    const activity = createActivity({ devices } as unknown as Values, undefined)
-    activity.note([pair('p')], () => -1)
-    activity.collect()
-    assert.equal(activity.kept.pods.size, 0)
-    assert.ok(Number.isNaN(activity.ofDevice('GPU')))
+    const it = activityOf({ isWanted: false })
+    it.show(0)
+    it.read(5, 0)
+    it.note(pair('p'))
+    it.activity.collect()
+    assert.equal(it.activity.kept.pods.size, 0)
   })
 })

@@ -49,7 +49,9 @@ function shown({ devices }: Model): { pairs: string[]; rests: string[]; boards: 
       devices.pairs.values(),
       ({ holder: its, device: { key }, share }) => `${its.get('pod') ?? its.key} ${key} ${rounded(share)}`,
     ),
-    rests: devices.rests.filter(({ gpus }) => gpus > 0).map(({ gpus, get }) => `${get('reason')} ${rounded(gpus)}`),
+    rests: [...devices.rests.values()]
+      .filter(({ gpus }) => gpus > 0)
+      .map(({ gpus, get }) => `${get('reason')} ${rounded(gpus)}`),
     boards: [...devices.boards.keys()],
   }
 }
@@ -78,7 +80,7 @@ describe('records of devices', () => {
     const board = device('GPU-0', { holders: [holder('p')] })
     const model = modelOf(withPods('p'), [board, instance('1', '7g.40gb', 'p')])
     assert.deepEqual(shown(model), { pairs: ['p GPU-0/1 1'], rests: [], boards: ['GPU-0'] })
-    assert.equal(model.devices.rests.find(({ beside }) => beside !== undefined)!.device.key, 'GPU-0')
+    assert.equal([...model.devices.rests.values()].find(({ beside }) => beside !== undefined)!.device.key, 'GPU-0')
   })
 
   it('are pairs of jobs, with and without a pod around them', () => {

@@ -20,7 +20,7 @@ function grouping(key: readonly string[] = []): Grouping {
 describe('groups', () => {
   it('have the labels of their entities by the names of the metric', () => {
     const groups = grouping()
-    const slot = groups.slotOf(entity({ cluster: 'c', node: 'a', uuid: 'u' }), 1)
+    const slot = groups.slotOf(entity({ cluster: 'c', node: 'a', uuid: 'u' }))
     assert.deepEqual(labelPairs(groups.groups[slot]!.labels), [
       ['clusterId', 'c'],
       ['node', 'a'],
@@ -29,26 +29,30 @@ describe('groups', () => {
 
   it('are one for two entities with one label set', () => {
     const groups = grouping()
-    const one = groups.slotOf(entity({ node: 'a', uuid: '1' }), 1)
-    assert.equal(groups.slotOf(entity({ node: 'a', uuid: '2' }), 1), one)
-    assert.notEqual(groups.slotOf(entity({ node: 'b' }), 1), one)
+    const one = groups.slotOf(entity({ node: 'a', uuid: '1' }))
+    assert.equal(groups.slotOf(entity({ node: 'a', uuid: '2' })), one)
+    assert.notEqual(groups.slotOf(entity({ node: 'b' })), one)
   })
 
   it('are none without what tells them apart', () => {
     const groups = grouping(['node'])
-    assert.equal(groups.slotOf(entity({ cluster: 'c' }), 1), 0)
-    assert.equal(groups.slotOf(entity({ cluster: 'c', node: '' }), 1), 0)
-    assert.equal(groups.slotOf(entity({ node: 'a' }), 1), 1)
+    assert.equal(groups.slotOf(entity({ cluster: 'c' })), 0)
+    assert.equal(groups.slotOf(entity({ cluster: 'c', node: '' })), 0)
+    assert.equal(groups.slotOf(entity({ node: 'a' })), 1)
   })
 
-  it('give their places back when nobody asks for them, and do not haunt those who had them', () => {
+  it('give their places back when nobody belongs to them, and do not haunt those who did', () => {
     const groups = grouping()
     const [a, b] = [entity({ node: 'a' }), entity({ node: 'b' })]
-    const place = groups.slotOf(a, 1)
-    groups.release(2)
+    const place = groups.slotOf(a)
+    groups.retain(place)
+    groups.sweep()
+    assert.notEqual(groups.groups[place], undefined)
+    groups.release(place)
+    groups.sweep()
     assert.equal(groups.groups[place], undefined)
-    assert.equal(groups.slotOf(b, 2), place)
-    assert.notEqual(groups.slotOf(a, 2), place)
+    assert.equal(groups.slotOf(b), place)
+    assert.notEqual(groups.slotOf(a), place)
     assert.equal(groups.groups.length, 3)
   })
 
@@ -56,8 +60,21 @@ describe('groups', () => {
     const groups = grouping()
     let asked = 0
     const one = entityFrom(() => `${asked++}`)
-    const place = groups.slotOf(one, 1)
-    assert.equal(groups.slotOf(one, 2), place)
+    const place = groups.slotOf(one)
+    assert.equal(groups.slotOf(one), place)
     assert.equal(asked, 2)
+  })
+
+  it('say whether an entity has moved to another', () => {
+    const groups = grouping()
+    const names: Record<string, string> = { node: 'a' }
+    const one = entityFrom(attribute => names[attribute])
+    groups.slotOf(one)
+    const before = one.groups
+    one.groups = []
+    assert.ok(!groups.hasMoved(one, before))
+    names.node = 'b'
+    one.groups = []
+    assert.ok(groups.hasMoved(one, before))
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { entityFrom } from '../../../processors/roll-up/entity.ts'
 import { KeyedEntities } from '../../../processors/roll-up/keyed-entities.ts'
-import type { PodRecord } from '../../../processors/roll-up/pod-records.ts'
+import type { PodChange, PodRecord } from '../../../processors/roll-up/pod-records.ts'
 import { podNamed, type PodParts } from '../../support/cluster-objects.ts'
 
 function record(name: string, workload: string | undefined, parts: PodParts & { createdMs?: number } = {}): PodRecord {
@@ -12,16 +12,18 @@ function record(name: string, workload: string | undefined, parts: PodParts & { 
 
 function of(...records: PodRecord[]): KeyedEntities {
   const entities = new KeyedEntities('workload_id')
-  entities.refresh(records, [])
+  entities.refresh(records.map(came), [])
   return entities
 }
+
+const came = (now: PodRecord): PodChange => ({ before: undefined, now })
 
 describe('what pods belong to', () => {
   it('has all of its pods, and those without belong to nothing', () => {
     const records = [record('a', 'w'), record('b', 'w'), record('c', undefined), record('d', '')]
     const entities = of(...records)
     assert.deepEqual([...entities.all.keys()], ['w'])
-    assert.deepEqual(entities.all.get('w')!.members, records.slice(0, 2))
+    assert.deepEqual([...entities.all.get('w')!.members], records.slice(0, 2))
     assert.equal(entities.of(records[2]!), undefined)
     assert.equal(entities.of(records[3]!), undefined)
   })
@@ -57,17 +59,32 @@ describe('what pods belong to', () => {
     const [a, b] = [record('a', 'w', { createdMs: 1 }), record('b', 'w', { createdMs: 2 })]
     const entities = of(a, b)
     const { groups } = entities.all.get('w')!
-    entities.refresh([a], [])
+    entities.refresh([{ before: b, now: undefined }], [])
     assert.equal(entities.all.get('w')!.groups, groups)
-    entities.refresh([b], [])
+    assert.equal(entities.relabelled.length, 0)
+    entities.refresh([{ before: a, now: undefined }, came(b)], [])
     assert.notEqual(entities.all.get('w')!.groups, groups)
+    assert.deepEqual(
+      entities.relabelled.map(({ entity, before }) => [entity.key, before]),
+      [['w', groups]],
+    )
   })
 
   it('may be a job without pods', () => {
     const entities = new KeyedEntities('workload_id')
     const job = entityFrom(attribute => (attribute === 'workload_id' ? '42' : undefined))
-    entities.refresh([record('a', 'w')], [job])
+    entities.refresh([came(record('a', 'w'))], [job])
     assert.deepEqual([...entities.all.keys()], ['w', '42'])
-    assert.deepEqual(entities.all.get('42')!.members, [])
+    assert.equal(entities.all.get('42')!.members.size, 0)
+    entities.refresh([], [])
+    assert.deepEqual([...entities.all.keys()], ['w'])
+  })
+
+  it('is gone with its last pod', () => {
+    const a = record('a', 'w')
+    const entities = of(a)
+    entities.refresh([{ before: a, now: record('a', 'v') }], [])
+    assert.deepEqual([...entities.all.keys()], ['v'])
+    assert.equal(entities.of(a), undefined)
   })
 })

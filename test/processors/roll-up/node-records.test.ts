@@ -6,11 +6,18 @@ import { clusterTables } from '../../../pipeline/cluster/tables.ts'
 import { entityFrom } from '../../../processors/roll-up/entity.ts'
 import type { BoardRecord } from '../../../processors/roll-up/device-records.ts'
 import { NodeRecords, type NodeRecord } from '../../../processors/roll-up/node-records.ts'
+import { Roster } from '../../../processors/roll-up/roster.ts'
 import { putNode } from '../../support/cluster-objects.ts'
 import { testHost } from '../../support/test-host.ts'
 
 function board(node: string, model: string): BoardRecord {
-  return { ...entityFrom(name => (name === 'model' ? model : undefined)), id: 'GPU-0', devices: [], node }
+  return { ...entityFrom(name => (name === 'model' ? model : undefined)), id: 'GPU-0', devices: [], node, pairs: [] }
+}
+
+function rosterOf(boards: readonly BoardRecord[]): Roster<BoardRecord> {
+  const roster = new Roster<BoardRecord>()
+  boards.forEach((one, i) => roster.put(String(i), one))
+  return roster
 }
 
 function recordOf(labels: Record<string, string>, parts: Partial<Node> = {}, boards: BoardRecord[] = []): NodeRecord {
@@ -18,8 +25,9 @@ function recordOf(labels: Record<string, string>, parts: Partial<Node> = {}, boa
   const tables = clusterTables(cluster)
   putNode(cluster, 'node-a', labels)
   tables.nodes.set('node-a', { ...tables.nodes.get('node-a')!, ...parts })
-  const records = new NodeRecords('c', [parseLookUp('node.label.pool')])
-  records.refresh(tables, seenTables(cluster), boards)
+  const records = new NodeRecords('c')
+  records.findPoolsBy([parseLookUp('node.label.pool')])
+  records.refresh(tables, seenTables(cluster), rosterOf(boards))
   return records.all.get('node-a')!
 }
 
@@ -70,10 +78,26 @@ describe('records of nodes', () => {
 
   it('are there for nodes of which only an exporter tells', () => {
     const { cluster } = testHost()
-    const records = new NodeRecords('c', [])
-    records.refresh(clusterTables(cluster), seenTables(cluster), [board('node-b', 'X'), board('', 'Y')])
+    const records = new NodeRecords('c')
+    const boards = rosterOf([board('node-b', 'X'), board('', 'Y')])
+    records.refresh(clusterTables(cluster), seenTables(cluster), boards)
     assert.deepEqual([...records.all.keys()], ['node-b'])
     assert.equal(records.of('node-c')!.get('node'), 'node-c')
     assert.equal(records.of(''), undefined)
+  })
+
+  it('stay the same when nodes are told again with nothing new', () => {
+    const { cluster } = testHost()
+    const tables = clusterTables(cluster)
+    putNode(cluster, 'node-a', { pool: 'big' })
+    const records = new NodeRecords('c')
+    const refresh = (parts: Partial<Node>): NodeRecord => {
+      tables.nodes.set('node-a', { ...tables.nodes.get('node-a')!, ...parts })
+      records.refresh(tables, seenTables(cluster), rosterOf([]))
+      return records.all.get('node-a')!
+    }
+    const first = refresh({})
+    assert.equal(refresh({ conditions: new Map([['MemoryPressure', 'True']]) }), first)
+    assert.notEqual(refresh({ conditions: new Map([['Ready', 'True']]) }), first)
   })
 })

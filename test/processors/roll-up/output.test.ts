@@ -11,13 +11,14 @@ import { textFromBatch } from '../../support/text-from-batch.ts'
 const METRICS = ['a', 'b'].map(name => metricFrom({ name, help: '', type: 'gauge', unit: '' }))
 
 /** Slot 0 is nobody's; names may repeat over time, in other slots. */
-function groupsOf(names: readonly (string | undefined)[]): (Group | undefined)[] {
-  return [
-    undefined,
-    ...names.map((name, i) =>
-      name === undefined ? undefined : { labels: labelsFrom([['g', name]]), slot: i + 1, usedAt: 0 },
-    ),
-  ]
+function groupsOf(names: readonly string[]): { groups: (Group | undefined)[]; version: number } {
+  const groups = names.map((name, i) => ({ labels: labelsFrom([['g', name]]), slot: i + 1, uses: 1 }))
+  return { groups: [undefined, ...groups], version: 1 }
+}
+
+function putGroup(of: { groups: (Group | undefined)[]; version: number }, slot: number, name: string): void {
+  of.groups[slot] = { labels: labelsFrom([['g', name]]), slot, uses: 1 }
+  of.version++
 }
 
 const results = (...lists: number[][]) =>
@@ -25,28 +26,37 @@ const results = (...lists: number[][]) =>
 
 describe('output of roll-ups', () => {
   it('has a series for every result that there is', () => {
-    const batch = createOutput('roll_up', 'x').batch(results([9, 1, NaN], [9, NaN, 2]), groupsOf(['one', 'two']), 5)
+    const batch = createOutput('roll_up', 'x', groupsOf(['one', 'two'])).batch(results([9, 1, NaN], [9, NaN, 2]), 5)
     assert.equal(textFromBatch(batch), 'a{g="one"} 1\nb{g="two"} 2\n')
     assert.equal(batch.timeMs, 5)
   })
 
   it('keeps the layout while no series comes or goes', () => {
-    const output = createOutput('roll_up', 'x')
-    const groups = groupsOf(['one', 'two'])
-    const first = output.batch(results([0, 1, NaN]), groups, 0)
-    const second = output.batch(results([0, 7, NaN]), groups, 0)
+    const output = createOutput('roll_up', 'x', groupsOf(['one', 'two']))
+    const first = output.batch(results([0, 1, NaN]), 0)
+    const second = output.batch(results([0, 7, NaN]), 0)
     assert.equal(second.layout, first.layout)
     assert.equal(second.source, first.source)
-    assert.notEqual(output.batch(results([0, NaN, 7]), groups, 0).layout, first.layout)
+    assert.notEqual(output.batch(results([0, NaN, 7]), 0).layout, first.layout)
   })
 
   it('knows a group from another that has its place', () => {
-    const output = createOutput('roll_up', 'x')
-    const first = output.batch(results([0, 1]), groupsOf(['one']), 0)
-    const second = output.batch(results([0, 1]), groupsOf(['other']), 0)
+    const groups = groupsOf(['one'])
+    const output = createOutput('roll_up', 'x', groups)
+    const first = output.batch(results([0, 1]), 0)
+    putGroup(groups, 1, 'other')
+    const second = output.batch(results([0, 1]), 0)
     assert.notEqual(second.layout, first.layout)
     assert.equal(textFromBatch(second), 'a{g="other"} 1\n')
     assert.deepEqual([...second.layout.keptFrom!.runs], [])
+  })
+
+  it('keeps the layout when a group comes that has no results', () => {
+    const groups = groupsOf(['one'])
+    const output = createOutput('roll_up', 'x', groups)
+    const first = output.batch(results([0, 1]), 0)
+    putGroup(groups, 2, 'two')
+    assert.equal(output.batch(results([0, 7, NaN]), 0).layout, first.layout)
   })
 
   it('says rightly what a layout kept, whatever changes', () => {
@@ -60,12 +70,12 @@ describe('output of roll-ups', () => {
     })
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), steps => {
-        const output = createOutput('roll_up', 'x')
         const groups = groupsOf(names)
+        const output = createOutput('roll_up', 'x', groups)
         let before: Batch | undefined
         for (const [i, { values, renewed }] of steps.entries()) {
-          groups[renewed + 1] = { ...groups[renewed + 1]!, labels: labelsFrom([['g', `${names[renewed]} ${i}`]]) }
-          const batch = output.batch(results(...values.map(list => [0, ...list])), groups, 0)
+          putGroup(groups, renewed + 1, `${names[renewed]} ${i}`)
+          const batch = output.batch(results(...values.map(list => [0, ...list])), 0)
           if (before !== undefined && batch.layout !== before.layout) assertKept(batch, before)
           before = batch
         }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { seenTables } from '../../../pipeline/cluster/find-pod.ts'
 import { quotaKey, type Quota } from '../../../pipeline/cluster/quotas.ts'
 import { clusterTables } from '../../../pipeline/cluster/tables.ts'
-import { quotaRecords, type QuotaRecords, type Unlimited } from '../../../processors/roll-up/quota-records.ts'
+import { QuotaRecords, type QuotaRecord, type Unlimited } from '../../../processors/roll-up/quota-records.ts'
 import { modelRules } from '../../support/roll-up-cycle.ts'
 import { testHost } from '../../support/test-host.ts'
 
@@ -22,7 +22,10 @@ function row(project: string, amounts: Partial<Quota>): Quota {
   }
 }
 
-function recordsOf(rows: readonly Quota[], unlimited: Unlimited = 'inf'): QuotaRecords {
+function recordsOf(
+  rows: readonly Quota[],
+  unlimited: Unlimited = 'inf',
+): Readonly<Record<'projects' | 'queues', readonly QuotaRecord[]>> {
   const host = testHost()
   const tables = clusterTables(host.cluster)
   for (const [i, one] of rows.entries()) {
@@ -38,7 +41,9 @@ function recordsOf(rows: readonly Quota[], unlimited: Unlimited = 'inf'): QuotaR
     })
   }
   const { identity } = modelRules(host).workload
-  return quotaRecords(tables, seenTables(host.cluster), { identity, clusterId: 'c', unlimited })
+  const records = new QuotaRecords()
+  records.refresh(tables, seenTables(host.cluster), { identity, clusterId: 'c', unlimited })
+  return { projects: [...records.projects.values()], queues: [...records.queues.values()] }
 }
 
 describe('records of quotas', () => {

@@ -1,0 +1,53 @@
+/** When boards were last busy: the latest time of their devices, also of those that were away since. */
+import type { Activity } from './activity.ts'
+import type { Model } from './model.ts'
+import { roomFor } from './room.ts'
+import type { Changed } from './slots.ts'
+import type { Values } from './values.ts'
+
+export class BoardTimes {
+  readonly #model: Model
+  readonly #values: Values
+  readonly #activity: Activity
+  readonly #numbers: (readonly number[])[] = []
+  /** What was kept, by place; NaN if nothing was. */
+  #kept = new Float64Array(0)
+  #version = -1
+
+  constructor(model: Model, values: Values, activity: Activity) {
+    this.#model = model
+    this.#values = values
+    this.#activity = activity
+  }
+
+  refresh(): void {
+    const { boards } = this.#model.devices
+    const { devices } = this.#values
+    const changed: Changed = this.#version === devices.version ? boards.changed : 'all'
+    this.#version = devices.version
+    this.#kept = roomFor(this.#kept, boards.list.length)
+    for (const place of changed === 'all' ? boards.list.keys() : changed) {
+      const keys = (boards.list[place]?.devices ?? []).map(({ key }) => key)
+      this.#numbers[place] = keys.map(key => devices.find(key)).filter(number => number >= 0)
+      const times = keys.map(key => this.#activity.kept.devices.get(key)?.ms).filter(time => time !== undefined)
+      this.#kept[place] = times.length === 0 ? NaN : Math.max(...times)
+    }
+  }
+
+  /** The clock has been set back. */
+  notAfter(nowMs: number): void {
+    for (let place = 0; place < this.#kept.length; place++) this.#kept[place] = Math.min(this.#kept[place]!, nowMs)
+  }
+
+  /** In seconds. */
+  fill(result: Float64Array): void {
+    for (let place = 0; place < this.#numbers.length; place++) {
+      let latest = this.#kept[place]!
+      for (const number of this.#numbers[place]!) {
+        const time = this.#activity.ofNumber(number)
+        if (!(latest >= time) && time === time) latest = time
+      }
+      result[place] = latest / 1000
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/** Columns of values by place that are kept from flush to flush. */
+import { roomFor } from './room.ts'
+import type { Changed } from './slots.ts'
+
+/** What is known of contributors and changes only with them. */
+export class KnownColumns {
+  readonly #columns = new Map<string, { values: Float64Array<ArrayBuffer>; at: (place: number) => number }>()
+  #length = 0
+
+  /** The column by that name, filled when it is first asked for. */
+  get(name: string, at: (place: number) => number): Float64Array {
+    let column = this.#columns.get(name)
+    if (column === undefined) {
+      const values = new Float64Array(this.#length)
+      for (let place = 0; place < values.length; place++) values[place] = at(place)
+      this.#columns.set(name, (column = { values, at }))
+    }
+    return column.values
+  }
+
+  update(changed: Changed, length: number): void {
+    this.#length = length
+    for (const column of this.#columns.values()) {
+      column.values = roomFor(column.values, length)
+      const { values, at } = column
+      if (changed === 'all') for (let place = 0; place < length; place++) values[place] = at(place)
+      else for (const place of changed) if (place < length) values[place] = at(place)
+    }
+  }
+}
+
+/** What is worked out once for all who ask at one flush, in memory that is used again at the next. */
+export class FlushColumns {
+  readonly #columns = new Map<string, { values: Float64Array<ArrayBuffer>; turn: number }>()
+
+  get(name: string, turn: number, length: number, fill: (values: Float64Array) => void): Float64Array {
+    let column = this.#columns.get(name)
+    if (column === undefined) this.#columns.set(name, (column = { values: new Float64Array(0), turn: -1 }))
+    if (column.turn === turn) return column.values
+    column.values = roomFor(column.values, length)
+    column.turn = turn
+    fill(column.values)
+    return column.values
+  }
+}

@@ -1,0 +1,72 @@
+/** Which readings are those of a pair: of its device, and its own where the device is shared. */
+import type { PairRecord } from './device-records.ts'
+import type { Model } from './model.ts'
+import { PodsOfThings } from './pods-of-things.ts'
+import { roomFor } from './room.ts'
+import type { Changed } from './slots.ts'
+import type { Values } from './values.ts'
+
+export class PairReadings {
+  /** By place of the pair: the number of its device, and that of its own reading; -1 if there is none. */
+  numbers = new Int32Array(0)
+  own = new Int32Array(0)
+  isShared = new Uint8Array(0)
+  readonly #values: Values
+  readonly #model: Model
+  readonly #podsOfOwn: PodsOfThings
+  /** By pod and device. */
+  readonly #ownNumbers = new Map<string, number>()
+  /** By the last refresh. */
+  changed: Changed = []
+  #version = -1
+
+  constructor(values: Values, model: Model) {
+    this.#values = values
+    this.#model = model
+    this.#podsOfOwn = new PodsOfThings(values.own, labels => model.podOf(labels))
+  }
+
+  get length(): number {
+    return this.#model.devices.pairs.list.length
+  }
+
+  refresh(): void {
+    const { pairs } = this.#model.devices
+    const length = this.length
+    this.numbers = roomFor(this.numbers, length)
+    this.own = roomFor(this.own, length)
+    this.isShared = roomFor(this.isShared, length)
+    const { devices } = this.#values
+    const isOther = this.#followOwn() || this.#version !== devices.version
+    this.#version = devices.version
+    if (isOther) for (let place = 0; place < length; place++) this.#set(place, pairs.list[place])
+    else for (const place of pairs.changed) this.#set(place, pairs.list[place])
+    this.changed = isOther ? 'all' : pairs.changed
+  }
+
+  #set(place: number, pair: PairRecord | undefined): void {
+    const isShared = pair !== undefined && pair.device.assignment.isShared
+    this.numbers[place] = pair === undefined ? -1 : this.#values.devices.find(pair.device.key)
+    this.own[place] = isShared ? this.ownOf(pair) : -1
+    this.isShared[place] = Number(isShared)
+  }
+
+  /** Whether any is another. */
+  #followOwn(): boolean {
+    if (this.#podsOfOwn.refresh(this.#model.podChanges).size === 0) return false
+    this.#ownNumbers.clear()
+    this.#podsOfOwn.pods.forEach((pod, number) => {
+      const device = this.#values.own.keyOf(number).split('\n')[1]
+      if (pod !== undefined) this.#ownNumbers.set(`${pod.key}\n${device}`, number)
+    })
+    return true
+  }
+
+  ownOf({ holder, device }: PairRecord): number {
+    if (this.#ownNumbers.size === 0) return -1
+    const pod = 'host' in holder ? holder.host : holder
+    if (pod === undefined) return -1
+    const { id } = device.assignment.device
+    return this.#ownNumbers.get(`${pod.key}\n${device.key}`) ?? this.#ownNumbers.get(`${pod.key}\n${id}`) ?? -1
+  }
+}

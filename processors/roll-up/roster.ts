@@ -1,0 +1,108 @@
+/**
+ * Records by key, in which each keeps its place for as long as it is there: arrays beside it stay as they are when one comes, goes or
+ * changes, and only the places that have changed are looked at.
+ */
+export class Roster<T> {
+  /** By place; undefined where nobody is. */
+  readonly list: (T | undefined)[] = []
+  readonly #places = new Map<string, number>()
+  readonly #free: number[] = []
+  #changed = new Set<number>()
+
+  get size(): number {
+    return this.#places.size
+  }
+
+  /** Places where somebody else is, or nobody any more, since the last `settle`. */
+  get changed(): ReadonlySet<number> {
+    return this.#changed
+  }
+
+  get(key: string): T | undefined {
+    const place = this.#places.get(key)
+    return place === undefined ? undefined : this.list[place]
+  }
+
+  has(key: string): boolean {
+    return this.#places.has(key)
+  }
+
+  /** -1 if it is not there. */
+  placeOf(key: string): number {
+    return this.#places.get(key) ?? -1
+  }
+
+  keys(): Iterable<string> {
+    return this.#places.keys()
+  }
+
+  *values(): Generator<T> {
+    for (const place of this.#places.values()) yield this.list[place]!
+  }
+
+  put(key: string, record: T): number {
+    let place = this.#places.get(key)
+    if (place === undefined) {
+      place = this.#free.pop() ?? this.list.length
+      this.#places.set(key, place)
+    } else if (this.list[place] === record) return place
+    this.list[place] = record
+    this.#changed.add(place)
+    return place
+  }
+
+  /** The record is the same, but what follows from it may be something else. */
+  touch(place: number): void {
+    this.#changed.add(place)
+  }
+
+  delete(key: string): void {
+    const place = this.#places.get(key)
+    if (place === undefined) return
+    this.#places.delete(key)
+    this.list[place] = undefined
+    this.#free.push(place)
+    this.#changed.add(place)
+  }
+
+  settle(): void {
+    if (this.#changed.size > 0) this.#changed = new Set()
+  }
+}
+
+/** Those records of a roster that a walk over everything has come by, so that the others can be told to be gone. */
+export class Attendance {
+  #rounds = new Uint32Array(0)
+  #round = 0
+  #count = 0
+
+  begin(): void {
+    this.#round++
+    this.#count = 0
+  }
+
+  mark(place: number): void {
+    if (place >= this.#rounds.length) {
+      const rounds = new Uint32Array(Math.max(64, place * 2))
+      rounds.set(this.#rounds)
+      this.#rounds = rounds
+    }
+    if (this.#rounds[place] === this.#round) return
+    this.#rounds[place] = this.#round
+    this.#count++
+  }
+
+  has(place: number): boolean {
+    return this.#rounds[place] === this.#round
+  }
+
+  /** The keys of those that were not come by. */
+  missing<T extends { readonly key: string }>(roster: Roster<T>): string[] {
+    if (this.#count === roster.size) return []
+    const keys: string[] = []
+    roster.list.forEach((record, place) => {
+      if (record !== undefined && this.#rounds[place] !== this.#round) keys.push(record.key)
+    })
+    return keys
+  }
+}

@@ -80,7 +80,7 @@ const config = {
       enum: ['measured', 'split'],
       default: 'measured',
       description:
-        'What pods use of the memory of a GPU that they share and that has no readings of single pods: nothing is shown, or it is divided by their shares.',
+        'What pods use of the memory of a GPU that they share and that has no readings of single pods: nothing is shown, or it is divided by their shares, and the series have the label estimated="true".',
     },
     gpu_memory_request: {
       type: 'string',

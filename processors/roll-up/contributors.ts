@@ -23,6 +23,8 @@ export type Contributors = {
   values(spec: ValueSpec | undefined, where: readonly Condition[], nowMs: number): Float64Array
   /** Undefined where all weigh 1. */
   weights?(weight: 'device' | 'share'): Float64Array | undefined
+  /** By place: 1 for those of the values that were asked for last which are estimates. Undefined where none ever is. */
+  estimates?(spec: ValueSpec): Uint8Array | undefined
 }
 
 /** Finds what something is part of. */

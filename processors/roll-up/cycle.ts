@@ -186,6 +186,18 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
     return finish(rule, sums, plan.results)
   }
 
+  /** By slot: a sum of which one part is an estimate is one. */
+  function estimatesOf({ rule, grouping, members }: Plan): Uint8Array | undefined {
+    let marks: Uint8Array | undefined
+    for (const { set, slots } of members) {
+      const estimates = rule.value && set.estimates?.(rule.value)
+      if (estimates === undefined) continue
+      marks ??= new Uint8Array(grouping.groups.length)
+      for (let place = 0; place < slots.length; place++) if (estimates[place] === 1) marks[slots.slots[place]!] = 1
+    }
+    return marks
+  }
+
   return {
     activity,
     phaseTimes,
@@ -216,7 +228,7 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
       return bundles.map(({ output, plans: its }) => {
         const results = its.map(plan => {
           add(plan, nowMs)
-          return { metric: plan.rule.metric, values: resultsOf(plan) }
+          return { metric: plan.rule.metric, values: resultsOf(plan), isEstimated: estimatesOf(plan) }
         })
         return output.batch(results, nowMs)
       })

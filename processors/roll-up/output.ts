@@ -1,12 +1,20 @@
 /** From results to batches. A layout is made anew only when a series has come or gone, and says what it kept. */
 import type { Batch, Source } from '../../pipeline/model/batch.ts'
-import { EMPTY_LABELS, type Labels } from '../../pipeline/model/labels.ts'
+import { EMPTY_LABELS, withLabels, type Labels } from '../../pipeline/model/labels.ts'
 import { createLayout, EMPTY_LAYOUT, RunBuilder, type Layout } from '../../pipeline/model/layout.ts'
 import type { Metric } from '../../pipeline/model/series.ts'
 import type { Group, Grouping } from './entity.ts'
 
 /** The results of one metric, by slot of the group; NaN where there is no series. */
-export type Results = { readonly metric: Metric; readonly values: Float64Array }
+export type Results = {
+  readonly metric: Metric
+  readonly values: Float64Array
+  /** 1 where a part of it is an estimate: the series says so. */
+  readonly isEstimated?: Uint8Array | undefined
+}
+
+/** What a series has beside its labels that is not measured. */
+const ESTIMATED = [['estimated', 'true']] as const
 
 /** Metrics that share their groups share a source: what comes and goes for one mostly does for all. */
 export type Output = {
@@ -20,6 +28,7 @@ export function createOutput(component: string, name: string, grouping: Pick<Gro
   /** Of the layout: where a series is, by metric and slot, and the groups that had the slots. */
   let columns: Int32Array[] = []
   let groups: readonly (Group | undefined)[] = []
+  let estimates: (Uint8Array | undefined)[] = []
   let version = -1
 
   /** Undefined if the results are not those of the layout. */
@@ -30,6 +39,7 @@ export function createOutput(component: string, name: string, grouping: Pick<Gro
     for (let at = 0; at < results.length; at++) {
       const its = results[at]!.values
       const itsColumns = columns[at]!
+      if (!areEqual(results[at]!.isEstimated, estimates[at])) return undefined
       for (let slot = 1; slot < itsColumns.length; slot++) {
         const value = its[slot]!
         if (value !== value) continue
@@ -49,22 +59,24 @@ export function createOutput(component: string, name: string, grouping: Pick<Gro
     const runs = new RunBuilder()
     const next: Int32Array[] = []
     let length = 0
-    for (const { values } of results) {
+    for (const { values, isEstimated } of results) {
       const its = new Int32Array(slots)
       const first = length
       length = number(values, its, first)
-      addRuns(runs, its, columns[next.length], isSameGroup)
+      // Which of them are others by that mark is not worth a look: it is rare.
+      if (areEqual(isEstimated, estimates[next.length])) addRuns(runs, its, columns[next.length], isSameGroup)
       next.push(its)
     }
     const kept = runs.finish()
     const isSame = length === layout.metricOf.length && kept.length === 3 && kept[2] === length
     columns = next
+    estimates = results.map(({ isEstimated }) => isEstimated?.slice())
     groups = grouping.groups.slice()
     version = grouping.version
     if (isSame) return
     const metrics = results.map(({ metric }) => metric)
     const keptFrom = { id: layout.id, runs: kept }
-    layout = createLayout({ metrics, ...describe(next, groups, length), keptFrom })
+    layout = createLayout({ metrics, ...describe(next, groups, estimates, length), keptFrom })
   }
 
   return {
@@ -77,6 +89,11 @@ export function createOutput(component: string, name: string, grouping: Pick<Gro
       return { source, timeMs, outcome: 'ok', layout, values }
     },
   }
+}
+
+function areEqual(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  return one.length === other.length && one.every((mark, slot) => mark === other[slot])
 }
 
 /** Gives every result the next column, and what has none -1. Returns the first column that is free then. */
@@ -110,10 +127,12 @@ function addRuns(runs: RunBuilder, now: Int32Array, before: Int32Array | undefin
 function describe(
   columns: readonly Int32Array[],
   groups: readonly (Group | undefined)[],
+  estimates: readonly (Uint8Array | undefined)[],
   length: number,
 ): Pick<Layout, 'labels' | 'metricOf' | 'labelsOf'> {
   const labels: Labels[] = []
   const numberOfSlot = new Int32Array(groups.length).fill(-1)
+  const numberOfEstimate = new Map<number, number>()
   const metricOf = new Uint32Array(length)
   const labelsOf = new Uint32Array(length)
   for (let at = 0; at < columns.length; at++) {
@@ -121,8 +140,14 @@ function describe(
     for (let slot = 1; slot < its.length; slot++) {
       const column = its[slot]!
       if (column < 0) continue
-      if (numberOfSlot[slot]! < 0) numberOfSlot[slot] = labels.push(groups[slot]!.labels) - 1
       metricOf[column] = at
+      if (estimates[at]?.[slot] === 1) {
+        const number = numberOfEstimate.get(slot) ?? labels.push(withLabels(groups[slot]!.labels, ESTIMATED)) - 1
+        numberOfEstimate.set(slot, number)
+        labelsOf[column] = number
+        continue
+      }
+      if (numberOfSlot[slot]! < 0) numberOfSlot[slot] = labels.push(groups[slot]!.labels) - 1
       labelsOf[column] = numberOfSlot[slot]!
     }
   }

@@ -118,6 +118,8 @@ export function pairContributors(
   const share = (place: number): number => pairs.list[place]?.share ?? NaN
   const weight = (place: number): number => pairs.list[place]?.device.assignment.weight ?? NaN
   const equal = new Map<Float64Array, boolean>()
+  /** By value. */
+  const estimated = new Map<string, Uint8Array<ArrayBuffer>>()
 
   /** Whether all weigh 1, as they do where no GPU is cut or shared: then nothing needs to be weighed. */
   function areEqual(weights: Float64Array): boolean {
@@ -131,10 +133,12 @@ export function pairContributors(
   }
 
   /** Gives those who share a device and have no reading what is left of it. */
-  function divide(result: Float64Array, column: Float64Array): void {
+  function divide(result: Float64Array, column: Float64Array, key: string): void {
     const { numbers, isShared } = readings
     const shares = known.get('split', share)
     const measured = new Map<number, { used: number; share: number }>()
+    const isDivided = roomFor(estimated.get(key) ?? new Uint8Array(0), pairs.list.length).fill(0)
+    estimated.set(key, isDivided)
     for (let i = 0; i < pairs.list.length; i++) {
       if (isShared[i] === 0 || result[i] !== result[i]) continue
       const its = measured.get(numbers[i]!) ?? { used: 0, share: 0 }
@@ -144,6 +148,7 @@ export function pairContributors(
       const number = numbers[i]!
       if (number < 0 || isShared[i] === 0 || result[i] === result[i]) continue
       result[i] = divided(column[number]!, measured.get(number) ?? NOTHING_MEASURED, shares[i]!)
+      isDivided[i] = 1
     }
   }
 
@@ -165,6 +170,7 @@ export function pairContributors(
       const weights = isShare ? known.get('share', place => weight(place) * share(place)) : known.get('weight', weight)
       return areEqual(weights) ? undefined : weights
     },
+    estimates: ({ key }) => estimated.get(key),
     values(spec) {
       const { length } = pairs.list
       if (spec === undefined) return known.get('1', place => (pairs.list[place] === undefined ? NaN : 1))
@@ -173,7 +179,7 @@ export function pairContributors(
         const { isAmount } = spec
         gather(result, length, column, readings, isAmount)
         if (values.own.length > 0) preferOwn(result, length, values.evaluate('own', spec), readings)
-        if (sharedMemory === 'split' && isAmount) divide(result, column)
+        if (sharedMemory === 'split' && isAmount) divide(result, column, spec.key)
       })
     },
   }

@@ -100,7 +100,7 @@ async function wholeCatalog(what: string, size: ClusterSize): Promise<void> {
   const { flush } = bench.medians({ flush: () => bench.processor.flush!() })
   print('a flush, nothing changed', flush!, 'ms')
   for (const moved of [1, 200]) print(`a flush, ${moved} pods changed`, bench.afterMoving(moved).ms, 'ms')
-  print('longest turn of an interval with one pod changed', await bench.longestTurn(), 'ms')
+  print('longest turn of an interval with one pod changed, by the wall', await bench.longestTurn(), 'ms')
   await bench.stop()
 }
 
@@ -251,10 +251,12 @@ function catalogOfFields(): object {
   }
 }
 
+/** Of CPU, as all that is measured here: the time on the wall is also that of whatever else runs. */
 function milliseconds(run: () => void): number {
-  const start = performance.now()
+  const before = process.cpuUsage()
   run()
-  return performance.now() - start
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
 }
 
 function times(rounds: number, run: () => void): number[] {

@@ -211,6 +211,12 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     processor,
     'Targets that cannot be scraped and whose last values still count in roll-ups.',
   ),
+  gauge(
+    'gpucol_rollup_missing_targets',
+    '{target}',
+    processor,
+    'Targets that cannot be scraped and count in no roll-up: they never answered, or not for longer than `hold_failed`.',
+  ),
 
   counter('gpucol_exporter_sent_metric_points', '{point}', exporter, 'Points that were delivered, or can be scraped.'),
   counter(

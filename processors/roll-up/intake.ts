@@ -49,6 +49,8 @@ export type Intake = {
   expire(): void
   /** How many sources are away and still count. */
   readonly held: number
+  /** How many are away and count with nothing: they never answered, or not for too long. */
+  readonly missing: number
 }
 
 export type IntakeOptions = {
@@ -64,6 +66,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
   for (const use of uses) usesByFact.set(use.fact, [...(usesByFact.get(use.fact) ?? []), use])
   const states = new Map<Source, SourceState>()
   const statesByNumber = new Map<number, SourceState>()
+  const missing = new Set<Source>()
   let lastNumber = 0
   let held = 0
 
@@ -162,11 +165,15 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
       const { source, outcome, layout } = batch
       const known = states.get(source)
       if (outcome === 'failed') {
-        if (known === undefined || known.segments.length === 0) return
+        if (known === undefined || known.segments.length === 0) {
+          missing.add(source)
+          return
+        }
         setFailed(known, known.failedMs ?? monotonic())
         for (const { use } of known.segments) use.reading.yield(known.number)
         return
       }
+      missing.delete(source)
       if (outcome === 'removed') {
         if (known === undefined) return
         end(known)
@@ -187,14 +194,18 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     },
     expire() {
       if (held === 0) return
-      for (const state of states.values()) {
+      for (const [source, state] of states) {
         if (state.failedMs === undefined || monotonic() - state.failedMs < holdMs) continue
+        missing.add(source)
         end(state)
         setFailed(state, undefined)
       }
     },
     get held() {
       return held
+    },
+    get missing() {
+      return missing.size
     },
   }
 }

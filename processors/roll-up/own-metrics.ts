@@ -18,6 +18,7 @@ export function observeRollUp(
     ),
     counters.observe('gpucol_rollup_oldest_contributor_seconds', () => [{ value: oldestSeconds(values, clock) }]),
     counters.observe('gpucol_rollup_held_targets', () => [{ value: intake.held }]),
+    counters.observe('gpucol_rollup_missing_targets', () => [{ value: intake.missing }]),
   ]
   return () => {
     for (const end of ends) end()

@@ -66,6 +66,7 @@ describe('intake', () => {
     it.pass(29_999)
     assert.deepEqual(it.values, { 0: 5 })
     assert.equal(it.intake.held, 1)
+    assert.equal(it.intake.missing, 0)
     it.pass(1)
     assert.deepEqual(it.values, {})
     assert.equal(it.intake.held, 0)

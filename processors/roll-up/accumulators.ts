@@ -30,12 +30,12 @@ export function createAccumulators(slots: number, aggregate: Aggregate): Accumul
   return { count: new Float64Array(slots), main, other: new Float64Array(slots) }
 }
 
-/** As new, in the same memory if that is enough. */
+/** As new, in the same memory if that is enough: what is added up for one metric after another stays near the processor. */
 export function renewed(before: Accumulators, slots: number, aggregate: Aggregate): Accumulators {
   if (before.count.length < slots) return createAccumulators(Math.ceil(slots * 1.25), aggregate)
-  before.count.fill(0)
-  before.main.fill(beginningOf(aggregate))
-  before.other.fill(0)
+  before.count.fill(0, 0, slots)
+  before.main.fill(beginningOf(aggregate), 0, slots)
+  before.other.fill(0, 0, slots)
   return before
 }
 
@@ -160,13 +160,13 @@ function added(one: number, other: number): number {
   return one + other
 }
 
-/** The results by slot; NaN where there is none. `complement` is what is missing to 1. */
+/** The results by slot, of the first `length`; NaN where there is none. `complement` is what is missing to 1. */
 export function finish(
   { aggregate, complement }: { readonly aggregate: Aggregate; readonly complement: boolean },
   { count, main, other }: Accumulators,
   results: Float64Array = new Float64Array(count.length),
+  length = count.length,
 ): Float64Array {
-  const { length } = count
   switch (aggregate) {
     case 'mean':
     case 'ratio':

@@ -15,7 +15,7 @@ import { Grouping } from './entity.ts'
 import { IdleTimes } from './idle-times.ts'
 import type { Segment } from './intake.ts'
 import type { Model } from './model.ts'
-import { createOutput, type Output } from './output.ts'
+import { createOutput, type Output, type Results } from './output.ts'
 import { PairReadings } from './pair-readings.ts'
 import { createPhaseTimes, type PhaseTimes } from './phase-times.ts'
 import type { SharedMemory } from './read-contributors.ts'
@@ -46,9 +46,9 @@ export type Cycle = {
   /** The clock has been set back: nothing is from later than now. */
   notAfter(nowMs: number): void
   flush(nowMs: number): readonly Batch[]
-  /** How many contributed to each metric at the last flush. */
+  /** How many contribute to each metric; worked out when it is asked for. */
   readonly contributors: ReadonlyMap<string, number>
-  /** For whoever merges roll-ups of parts: what has been added up, by labels of the group. It holds until the next flush. */
+  /** For whoever merges roll-ups of parts: what is added up, by labels of the group. */
   partials(): readonly Partial[]
 }
 
@@ -58,11 +58,13 @@ export type Partial = {
   readonly sums: Accumulators
 }
 
-/** Rules that share their groups. */
+/** Rules that share their groups, and the memory in which each of them in turn is added up. */
 type Bundle = {
   readonly grouping: Grouping
   readonly output: Output
   readonly plans: readonly Plan[]
+  sums: Accumulators
+  results: Float64Array<ArrayBuffer>
 }
 
 /** A rule with all that it needs at a flush. */
@@ -71,8 +73,6 @@ type Plan = {
   readonly grouping: Grouping
   readonly members: readonly Members[]
   readonly alwaysThere: Members | undefined
-  sums: Accumulators
-  results: Float64Array<ArrayBuffer>
 }
 
 export function createCycle({ component, rules, values, model, sharedMemory }: CycleOptions): Cycle {
@@ -94,6 +94,7 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
   const times = new FlushColumns()
   let versions = ''
   let isCompiled = false
+  let flushedMs = NaN
 
   function settle(segments?: readonly Segment[]): void {
     if (!isCompiled) return
@@ -158,11 +159,10 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
     for (let place = 0; place < readings.length; place++) result[place] = activity.ofPair(place) / 1000
   }
 
-  function add(plan: Plan, nowMs: number): void {
-    const { rule, grouping, members, alwaysThere } = plan
-    plan.sums = renewed(plan.sums, grouping.groups.length, rule.aggregate)
+  function add(bundle: Bundle, { rule, grouping, members, alwaysThere }: Plan, nowMs: number): Accumulators {
+    const sums = (bundle.sums = renewed(bundle.sums, grouping.groups.length, rule.aggregate))
     for (const { set, slots } of members) {
-      accumulate(plan.sums, rule.aggregate, {
+      accumulate(sums, rule.aggregate, {
         slots: slots.slots,
         length: slots.length,
         values: valuesOf(rule, set, nowMs),
@@ -170,20 +170,26 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
         over: rule.over && set.values(rule.over, rule.where, nowMs),
       })
     }
-    const { count, main, other } = plan.sums
+    const { count, main, other } = sums
     if (alwaysThere !== undefined) {
       const { slots, length } = alwaysThere.slots
       for (let place = 0; place < length; place++) count[slots[place]!]!++
     }
     // Slot 0 is where everything goes that belongs to no group.
     count[0] = main[0] = other[0] = 0
+    return sums
   }
 
-  function resultsOf(plan: Plan): Float64Array {
-    const { rule, grouping, sums } = plan
-    if (rule.isTotal) return counterTotals.totals(rule, grouping, sums.count)
-    plan.results = roomFor(plan.results, sums.count.length)
-    return finish(rule, sums, plan.results)
+  /** They hold until the next are asked for. */
+  function resultsOf(bundle: Bundle, plan: Plan, nowMs: number): Results {
+    const { rule, grouping } = plan
+    const sums = add(bundle, plan, nowMs)
+    const isEstimated = estimatesOf(plan)
+    const { metric } = rule
+    if (rule.isTotal) return { metric, values: counterTotals.totals(rule, grouping, sums.count), isEstimated }
+    const slots = grouping.groups.length
+    bundle.results = roomFor(bundle.results, slots)
+    return { metric, values: finish(rule, sums, bundle.results, slots), isEstimated }
   }
 
   /** By slot: a sum of which one part is an estimate is one. */
@@ -219,27 +225,42 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
       boardTimes.notAfter(nowMs)
     },
     get contributors() {
-      return new Map(plans.map(({ rule, sums }) => [rule.metric.name, sums.count.reduce((a, b) => a + b, 0)]))
+      const counts = new Map<string, number>()
+      for (const bundle of bundles) {
+        for (const plan of bundle.plans) {
+          const { count } = add(bundle, plan, flushedMs)
+          const slots = plan.grouping.groups.length
+          counts.set(
+            plan.rule.metric.name,
+            count.subarray(0, slots).reduce((a, b) => a + b, 0),
+          )
+        }
+      }
+      return counts
     },
     flush(nowMs) {
       refresh(nowMs)
       settle()
       values.renew()
-      return bundles.map(({ output, plans: its }) => {
-        const results = its.map(plan => {
-          add(plan, nowMs)
-          return { metric: plan.rule.metric, values: resultsOf(plan), isEstimated: estimatesOf(plan) }
-        })
-        return output.batch(results, nowMs)
+      flushedMs = nowMs
+      return bundles.map(bundle => {
+        const { output, plans: its } = bundle
+        return output.batch({ length: its.length, at: index => resultsOf(bundle, its[index]!, nowMs) }, nowMs)
       })
     },
     partials: () =>
-      plans.map(({ rule, grouping, sums }) => ({
-        rule,
-        groups: grouping.groups.map(group => group?.labels),
-        sums,
-      })),
+      bundles.flatMap(bundle =>
+        bundle.plans.map(plan => ({
+          rule: plan.rule,
+          groups: plan.grouping.groups.map(group => group?.labels),
+          sums: copied(add(bundle, plan, flushedMs)),
+        })),
+      ),
   }
+}
+
+function copied({ count, main, other }: Accumulators): Accumulators {
+  return { count: count.slice(), main: main.slice(), other: other.slice() }
 }
 
 function bundlesOf(component: string, rules: readonly Rule[], sets: Sets): Bundle[] {
@@ -255,9 +276,9 @@ function bundlesOf(component: string, rules: readonly Rule[], sets: Sets): Bundl
         grouping,
         members: sets.of(rule, grouping),
         alwaysThere: sets.alwaysThere(rule, grouping),
-        sums: createAccumulators(0, rule.aggregate),
-        results: new Float64Array(0),
       })),
+      sums: createAccumulators(0, 'sum'),
+      results: new Float64Array(0),
     }
   })
 }

@@ -16,9 +16,12 @@ export type Results = {
 /** What a series has beside its labels that is not measured. */
 const ESTIMATED = [['estimated', 'true']] as const
 
+/** The results of several metrics, each worked out when it is asked for: the memory of one may be that of the next. */
+export type ResultList = { readonly length: number; at(index: number): Results | undefined }
+
 /** Metrics that share their groups share a source: what comes and goes for one mostly does for all. */
 export type Output = {
-  batch(results: readonly Results[], timeMs: number): Batch
+  batch(results: ResultList, timeMs: number): Batch
 }
 
 /** The same metrics come at every flush, in the same order. */
@@ -32,22 +35,16 @@ export function createOutput(component: string, name: string, grouping: Pick<Gro
   let version = -1
 
   /** Undefined if the results are not those of the layout. */
-  function valuesOf(results: readonly Results[]): Float64Array | undefined {
+  function valuesOf(results: ResultList): Float64Array | undefined {
     if (version !== grouping.version) return undefined
     const values = new Float64Array(layout.metricOf.length)
     let count = 0
     for (let at = 0; at < results.length; at++) {
-      const its = results[at]!.values
-      const itsColumns = columns[at]!
-      if (!areEqual(results[at]!.isEstimated, estimates[at])) return undefined
-      for (let slot = 1; slot < itsColumns.length; slot++) {
-        const value = its[slot]!
-        if (value !== value) continue
-        const column = itsColumns[slot]!
-        if (column < 0) return undefined
-        values[column] = value
-        count++
-      }
+      const { values: its, isEstimated } = results.at(at)!
+      if (!areEqual(isEstimated, estimates[at])) return undefined
+      const copied = copy(its, columns[at]!, values)
+      if (copied < 0) return undefined
+      count += copied
     }
     return count === values.length ? values : undefined
   }
@@ -83,12 +80,32 @@ export function createOutput(component: string, name: string, grouping: Pick<Gro
     batch(results, timeMs) {
       let values = valuesOf(results)
       if (values === undefined) {
-        rebuild(results)
-        values = valuesOf(results)!
+        const slots = grouping.groups.length
+        const all = Array.from({ length: results.length }, (_, at) => copyOf(results.at(at)!, slots))
+        rebuild(all)
+        values = valuesOf(all)!
       }
       return { source, timeMs, outcome: 'ok', layout, values }
     },
   }
+}
+
+/** Every result into its column. Returns how many there were; -1 if one has none. */
+function copy(results: Float64Array, columns: Int32Array, values: Float64Array): number {
+  let count = 0
+  for (let slot = 1; slot < columns.length; slot++) {
+    const value = results[slot]!
+    if (value !== value) continue
+    const column = columns[slot]!
+    if (column < 0) return -1
+    values[column] = value
+    count++
+  }
+  return count
+}
+
+function copyOf({ values, ...rest }: Results, slots: number): Results {
+  return { ...rest, values: values.slice(0, slots) }
 }
 
 function areEqual(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {

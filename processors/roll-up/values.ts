@@ -141,6 +141,8 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
     increases: new Map([...known].filter(([, { isIncrease }]) => isIncrease)),
     evaluate(kind, spec) {
       const { length } = things[kind]
+      const plain = plainReading(compile(kind, spec), spec.atMost)
+      if (plain !== undefined) return plain.values
       return columns.get(`${kind} ${spec.key}`, turn, length, result =>
         evaluate(compile(kind, spec), result, length, spec.atMost),
       )
@@ -165,6 +167,14 @@ function isAboutActivity({ aggregate, value }: Rule): boolean {
 type CompiledTerm = {
   readonly sign: 1 | -1
   readonly alternatives: readonly { readonly reading: Reading; readonly scale: Scale }[]
+}
+
+/** Where a value is what a reading has, it need not be copied. */
+function plainReading(terms: readonly CompiledTerm[], atMost: number): Reading | undefined {
+  const [term, more] = terms
+  if (term === undefined || more !== undefined || term.sign !== 1 || atMost !== Infinity) return undefined
+  const [choice, other] = term.alternatives
+  return choice !== undefined && other === undefined && choice.scale === ONE ? choice.reading : undefined
 }
 
 function evaluate(terms: readonly CompiledTerm[], result: Float64Array, length: number, atMost: number): void {

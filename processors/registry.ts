@@ -1,8 +1,9 @@
 /** All processors there are. */
 import type { ProcessorDefinition } from '../pipeline/component.ts'
+import { filter } from './filter.ts'
 import { joinWorkload } from './join-workload.ts'
 import { normalize } from './normalize.ts'
 import { relabel } from './relabel.ts'
 import { rollUp } from './roll-up.ts'
 
-export const processors: readonly ProcessorDefinition[] = [normalize, joinWorkload, rollUp, relabel]
+export const processors: readonly ProcessorDefinition[] = [normalize, joinWorkload, rollUp, relabel, filter]

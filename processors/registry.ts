@@ -5,5 +5,6 @@ import { joinWorkload } from './join-workload.ts'
 import { normalize } from './normalize.ts'
 import { relabel } from './relabel.ts'
 import { rollUp } from './roll-up.ts'
+import { setLabels } from './set-labels.ts'
 
-export const processors: readonly ProcessorDefinition[] = [normalize, joinWorkload, rollUp, relabel, filter]
+export const processors: readonly ProcessorDefinition[] = [normalize, joinWorkload, rollUp, relabel, filter, setLabels]

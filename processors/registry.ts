@@ -1,5 +1,6 @@
 /** All processors there are. */
 import type { ProcessorDefinition } from '../pipeline/component.ts'
+import { convertUnits } from './convert-units.ts'
 import { filter } from './filter.ts'
 import { joinWorkload } from './join-workload.ts'
 import { normalize } from './normalize.ts'
@@ -7,4 +8,12 @@ import { relabel } from './relabel.ts'
 import { rollUp } from './roll-up.ts'
 import { setLabels } from './set-labels.ts'
 
-export const processors: readonly ProcessorDefinition[] = [normalize, joinWorkload, rollUp, relabel, filter, setLabels]
+export const processors: readonly ProcessorDefinition[] = [
+  normalize,
+  joinWorkload,
+  rollUp,
+  relabel,
+  filter,
+  setLabels,
+  convertUnits,
+]

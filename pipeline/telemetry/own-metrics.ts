@@ -158,6 +158,12 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'Points that became one with another because the processor made their series the same.',
   ),
   counter(
+    'gpucol_processor_unconverted_series',
+    '{series}',
+    processor,
+    'Series that a rule wants in a unit that theirs cannot be converted to, or whose unit nobody says; they go on as they are. Counted when plans are made.',
+  ),
+  counter(
     'gpucol_processor_out_of_range_metric_points',
     '{point}',
     [...processor, 'metric'],

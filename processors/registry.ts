@@ -3,6 +3,7 @@ import type { ProcessorDefinition } from '../pipeline/component.ts'
 import { convertUnits } from './convert-units.ts'
 import { filter } from './filter.ts'
 import { joinWorkload } from './join-workload.ts'
+import { limitCardinality } from './limit-cardinality.ts'
 import { normalize } from './normalize.ts'
 import { relabel } from './relabel.ts'
 import { rollUp } from './roll-up.ts'
@@ -16,4 +17,5 @@ export const processors: readonly ProcessorDefinition[] = [
   filter,
   setLabels,
   convertUnits,
+  limitCardinality,
 ]

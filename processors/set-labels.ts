@@ -121,7 +121,7 @@ function labelChange({ from, separator, set, overwrite, hash, hash_salt, delete:
       const value = changed.get(name)
       if (value !== undefined) changed.set(name, digest(hash_salt + value))
     }
-    if (patterns.length > 0) for (const name of [...changed.keys()]) if (isUnwanted(name)) changed.delete(name)
+    if (patterns.length > 0) for (const name of changed.keys()) if (isUnwanted(name)) changed.delete(name)
     return labelsFrom(changed)
   }
 }

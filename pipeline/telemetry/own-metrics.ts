@@ -164,6 +164,24 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'Series that a rule wants in a unit that theirs cannot be converted to, or whose unit nobody says; they go on as they are. Counted when plans are made.',
   ),
   counter(
+    'gpucol_processor_limited_metric_points',
+    '{point}',
+    processor,
+    'Points of series over a limit on how many there may be, dropped or collapsed into one.',
+  ),
+  gauge(
+    'gpucol_processor_limited_series',
+    '{series}',
+    [...processor, 'metric'],
+    'Series over a limit on how many there may be, by metric; only metrics that have any.',
+  ),
+  gauge(
+    'gpucol_processor_admitted_series',
+    '{series}',
+    processor,
+    'Series that a limit on how many there may be lets through.',
+  ),
+  counter(
     'gpucol_processor_out_of_range_metric_points',
     '{point}',
     [...processor, 'metric'],

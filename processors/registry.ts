@@ -1,6 +1,7 @@
 /** All processors there are. */
 import type { ProcessorDefinition } from '../pipeline/component.ts'
 import { convertUnits } from './convert-units.ts'
+import { cumulativeToDelta } from './cumulative-to-delta.ts'
 import { filter } from './filter.ts'
 import { joinWorkload } from './join-workload.ts'
 import { limitCardinality } from './limit-cardinality.ts'
@@ -18,4 +19,5 @@ export const processors: readonly ProcessorDefinition[] = [
   setLabels,
   convertUnits,
   limitCardinality,
+  cumulativeToDelta,
 ]

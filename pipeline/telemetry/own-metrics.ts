@@ -182,6 +182,18 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'Series that a limit on how many there may be lets through.',
   ),
   counter(
+    'gpucol_processor_counter_resets',
+    '{reset}',
+    processor,
+    'Counters that were found to have begun anew; what they show then is their increase.',
+  ),
+  counter(
+    'gpucol_processor_undetermined_metric_points',
+    '{point}',
+    [...processor, 'reason'],
+    'Points of counters that were left out because their increase is not known: the first of a series, a repeated or earlier time, or a value that is no number.',
+  ),
+  counter(
     'gpucol_processor_out_of_range_metric_points',
     '{point}',
     [...processor, 'metric'],

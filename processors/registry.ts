@@ -5,6 +5,7 @@ import { cumulativeToDelta } from './cumulative-to-delta.ts'
 import { filter } from './filter.ts'
 import { joinWorkload } from './join-workload.ts'
 import { limitCardinality } from './limit-cardinality.ts'
+import { memoryLimiter } from './memory-limiter.ts'
 import { normalize } from './normalize.ts'
 import { relabel } from './relabel.ts'
 import { rollUp } from './roll-up.ts'
@@ -20,4 +21,5 @@ export const processors: readonly ProcessorDefinition[] = [
   convertUnits,
   limitCardinality,
   cumulativeToDelta,
+  memoryLimiter,
 ]

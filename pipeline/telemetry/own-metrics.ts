@@ -193,6 +193,24 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     [...processor, 'reason'],
     'Points of counters that were left out because their increase is not known: the first of a series, a repeated or earlier time, or a value that is no number.',
   ),
+  gauge(
+    'gpucol_processor_memory_pressure',
+    '',
+    processor,
+    'Where memory is: 0 below the limits, 1 above the soft one, 2 above the hard one.',
+  ),
+  counter(
+    'gpucol_processor_thinned_metric_points',
+    '{point}',
+    processor,
+    'Points that were held back while memory was short, and given up for newer ones of the same source.',
+  ),
+  gauge(
+    'gpucol_processor_delayed_metric_points',
+    '{point}',
+    processor,
+    'Points that are held back now because memory is short.',
+  ),
   counter(
     'gpucol_processor_out_of_range_metric_points',
     '{point}',

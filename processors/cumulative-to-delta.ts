@@ -96,12 +96,14 @@ export const cumulativeToDelta = defineProcessor({
         if (batch.outcome === 'removed') forget(source)
         if (batch.outcome !== 'ok') return next(batch)
         const before = knownFor(layout, planner.planFor(source, layout).output, knownBySource.get(source), parked)
-        knownBySource.set(source, before)
+        // Until it is loaded what is known, nothing is learnt: the first increase after that covers the time before.
+        const learn = (known: Known) => void (isStarted && knownBySource.set(source, known))
+        learn(before)
         if (before.counters.columns.length === 0) return next(batch)
         const { batch: deltas, known, resets, undetermined } = deltasOf(batch, before, options)
         // Who does not take the batch gets its increases with the next one.
         next(deltas)
-        knownBySource.set(source, known)
+        learn(known)
         if (resets > 0) counters.add('gpucol_processor_counter_resets', resets)
         for (const [reason, amount] of undetermined) {
           counters.add('gpucol_processor_undetermined_metric_points', amount, { reason })

@@ -2,6 +2,7 @@
 import type { Batch } from '../../pipeline/model/batch.ts'
 import { carried } from '../../pipeline/model/carried.ts'
 import { columnCount, scaleAt, seriesAt, type Layout } from '../../pipeline/model/layout.ts'
+import { columnsOf } from '../../pipeline/model/plan.ts'
 import { counterColumns, type CounterColumns } from './counter-columns.ts'
 import type { Parked } from './parked.ts'
 
@@ -105,10 +106,10 @@ export function deltasOf(batch: Batch, before: Known, options: DeltaOptions): De
     if (!isReset) values[column] = value - before.values[column]!
     if (!isReset || Number.isNaN(startMs)) starts[column] = Math.min(lastMs, timeMs)
   })
-  const absent = Uint32Array.from(isAbsent.keys().filter(column => isAbsent[column] === 1))
+  const absent = columnsOf(isAbsent)
   const { absent: _, ...rest } = batch
   return {
-    batch: { ...rest, layout: output, values, starts, ...(absent.length > 0 && { absent }) },
+    batch: { ...rest, layout: output, values, starts, ...(absent && { absent }) },
     known,
     resets,
     undetermined,

@@ -6,7 +6,7 @@ import type { Log } from '../../pipeline/component.ts'
 import { compileColumns } from '../../pipeline/model/compile.ts'
 import { carried } from '../../pipeline/model/carried.ts'
 import { columnCount, seriesAt, type Layout } from '../../pipeline/model/layout.ts'
-import type { Plan } from '../../pipeline/model/plan.ts'
+import { columnsOf, type Plan } from '../../pipeline/model/plan.ts'
 import type { Source } from '../../pipeline/model/batch.ts'
 import type { Budget, Group } from './budget.ts'
 import { leadersOf } from './parts.ts'
@@ -26,25 +26,30 @@ export type Admission = {
   forget(source: Source): void
 }
 
+const NO_COLUMNS = new Uint32Array(0)
+
 export function createAdmission(budget: Budget, log: Log): Admission {
   const heldBySource = new Map<Source, Held>()
   /** Grows when there may be room again for those that had none. */
   let changes = 0
 
   function release({ layout, isIn, groups }: Held): void {
-    isIn.forEach((flag, column) => budget.put(groups[layout.metricOf[column]!]!, flag === 1, -1))
+    for (let column = 0; column < isIn.length; column++) {
+      budget.put(groups[layout.metricOf[column]!]!, isIn[column] === 1, -1)
+    }
   }
 
   function judge(layout: Layout, held: Held | undefined): Held {
-    const before = held === undefined ? undefined : carried(held.layout, layout)
-    const wasIn = Uint8Array.from({ length: columnCount(layout) }, (_, column) =>
-      before === undefined || before[column]! < 0 ? 0 : held!.isIn[before[column]!]!,
-    )
-    if (held !== undefined) release(held)
+    const wasIn = new Uint8Array(columnCount(layout))
+    if (held !== undefined) {
+      const before = carried(held.layout, layout)
+      for (let column = 0; column < wasIn.length; column++) wasIn[column] = held.isIn[before[column]!] ?? 0
+      release(held)
+    }
     const groups = layout.metrics.map(({ family }) => budget.group(family))
     const isIn = seats(layout, groups, wasIn)
     const isSame = held?.layout === layout && isIn.every((flag, column) => flag === held.isIn[column])
-    const refused = Uint32Array.from(isIn.keys().filter(column => isIn[column] === 0))
+    const refused = columnsOf(isIn.map(flag => 1 - flag)) ?? NO_COLUMNS
     const plan = isSame ? held.plan : planOf(layout, isIn, refused.length === 0, held)
     return { layout, plan, refused: isSame ? held.refused : refused, isIn, groups, seen: changes }
   }
@@ -52,18 +57,20 @@ export function createAdmission(budget: Budget, log: Log): Admission {
   function seats(layout: Layout, groups: readonly Group[], wasIn: Uint8Array): Uint8Array {
     const leaders = leadersOf(layout)
     const sizes = new Uint32Array(leaders.length)
-    leaders.forEach((leader, column) => {
+    for (let column = 0; column < leaders.length; column++) {
+      const leader = leaders[column]!
       sizes[leader]!++
       if (wasIn[column] === 1) wasIn[leader] = 1
-    })
+    }
     const isIn = new Uint8Array(leaders.length)
     for (const turn of [1, 0]) {
-      leaders.forEach((leader, column) => {
-        if (leader !== column || wasIn[column] !== turn) return
+      for (let column = 0; column < leaders.length; column++) {
+        if (leaders[column] !== column || wasIn[column] !== turn) continue
         if (budget.take(groups[layout.metricOf[column]!]!, sizes[column]!)) isIn[column] = 1
-      })
+      }
     }
-    return isIn.map((_, column) => isIn[leaders[column]!]!)
+    for (let column = 0; column < leaders.length; column++) isIn[column] = isIn[leaders[column]!]!
+    return isIn
   }
 
   return {

@@ -15,6 +15,7 @@ import {
   scaleAt,
   type Layout,
 } from '../../pipeline/model/layout.ts'
+import { columnsOf } from '../../pipeline/model/plan.ts'
 import { applyScale } from '../../pipeline/model/scale.ts'
 import type { Metric, MetricType, Series } from '../../pipeline/model/series.ts'
 import type { Admitted } from './admission.ts'
@@ -127,13 +128,13 @@ function added(batch: Batch, { admitted, layout, outputs, last, totals }: State)
   for (let i = 0; i < values.length; i++) {
     if (HOW[metricAt(layout, i).type] === 'increase') values[i] = totals[i]!
   }
-  const missing = Uint32Array.from(isThere.keys().filter(i => isThere[i] === 0))
+  const missing = columnsOf(isThere.map(flag => 1 - flag))
   return {
     source: batch.source,
     timeMs: batch.timeMs,
     outcome: 'ok',
     layout,
     values,
-    ...(missing.length > 0 && { absent: missing }),
+    ...(missing && { absent: missing }),
   }
 }

@@ -11,18 +11,19 @@ const PART_LABELS: Partial<Record<MetricType, ReadonlySet<string>>> = {
 
 /** For each column the first of those that it belongs to; most columns belong to themselves. */
 export function leadersOf(layout: Layout): Uint32Array {
-  const leaders = Uint32Array.from({ length: columnCount(layout) }, (_, column) => column)
+  const leaders = new Uint32Array(columnCount(layout))
+  for (let column = 0; column < leaders.length; column++) leaders[column] = column
   const hasParts = layout.metrics.map(({ type }) => PART_LABELS[type] !== undefined)
   if (!hasParts.includes(true)) return leaders
   const first = new Map<string, Map<Labels, number>>()
-  leaders.forEach((_, column) => {
-    if (!hasParts[layout.metricOf[column]!]) return
+  for (let column = 0; column < leaders.length; column++) {
+    if (!hasParts[layout.metricOf[column]!]) continue
     const { family, type } = metricAt(layout, column)
     const whole = withoutLabels(labelsAt(layout, column), PART_LABELS[type]!)
     let columns = first.get(family)
     if (columns === undefined) first.set(family, (columns = new Map()))
     if (!columns.has(whole)) columns.set(whole, column)
     leaders[column] = columns.get(whole)!
-  })
+  }
   return leaders
 }

@@ -104,7 +104,7 @@ export const cumulativeToDelta = defineProcessor({
         // Who does not take the batch gets its increases with the next one.
         next(deltas)
         learn(known)
-        if (resets > 0) counters.add('gpucol_processor_counter_resets', resets)
+        if (resets > 0) counters.add('gpucol_processor_resets', resets)
         for (const [reason, amount] of undetermined) {
           counters.add('gpucol_processor_undetermined_metric_points', amount, { reason })
         }

@@ -182,7 +182,7 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'Series that a limit on how many there may be lets through.',
   ),
   counter(
-    'gpucol_processor_counter_resets',
+    'gpucol_processor_resets',
     '{reset}',
     processor,
     'Counters that were found to have begun anew; what they show then is their increase.',

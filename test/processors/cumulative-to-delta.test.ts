@@ -63,7 +63,7 @@ describe('cumulative_to_delta', () => {
     pass(counter(' 100'))
     assert.equal(pass(counter(' 30')), 'c 30\n')
     assert.equal(pass(counter(' 31')), 'c 1\n')
-    assert.equal(host.counted.get('gpucol_processor_counter_resets'), 1)
+    assert.equal(host.counted.get('gpucol_processor_resets'), 1)
   })
 
   it('sees a new beginning by its start, also where the counter is higher than before', async () => {
@@ -71,7 +71,7 @@ describe('cumulative_to_delta', () => {
     pass(counter(' 100'), { starts: Float64Array.of(TEST_START_MS - 1000) })
     assert.equal(pass(counter(' 130'), { starts: Float64Array.of(TEST_START_MS + 5000) }), 'c 130\n')
     assert.deepEqual([...out.at(-1)!.starts!], [TEST_START_MS + 5000])
-    assert.equal(host.counted.get('gpucol_processor_counter_resets'), 1)
+    assert.equal(host.counted.get('gpucol_processor_resets'), 1)
   })
 
   it('drops a first value whose beginning is not known, keeps one that began since, or as it is told', async () => {
@@ -93,7 +93,7 @@ describe('cumulative_to_delta', () => {
     pass(text(1, 2, 10))
     assert.equal(pass(text(1, 3, 4)), 'h_bucket{le="+Inf"} 1\nh_bucket{le="1"} 0\nh_count 1\nh_sum -6\n')
     assert.equal(pass(text(1, 2, 50)), 'h_bucket{le="+Inf"} 2\nh_bucket{le="1"} 1\nh_count 2\nh_sum 50\n')
-    assert.equal(host.counted.get('gpucol_processor_counter_resets'), 4)
+    assert.equal(host.counted.get('gpucol_processor_resets'), 4)
   })
 
   it('gives the increase over the gap where a sample was absent, no number, or the target away', async () => {

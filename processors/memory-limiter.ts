@@ -19,7 +19,7 @@ const config = {
       type: 'string',
       default: '85%',
       description:
-        'Above this batches are refused: their sources keep them, or have newer ones when they try again. A size (`1500MiB`) is compared with physical memory; a percentage is one of the memory of the container or the machine, and of the heap that Node may have.',
+        'Above this batches are refused, but for newer ones of sources of which one is held back: their sources keep them, or have newer ones when they try again. A size (`1500MiB`) is compared with physical memory; a percentage is one of the memory of the container or the machine, and of the heap that Node may have.',
     },
     soft_limit: {
       type: 'string',
@@ -140,7 +140,8 @@ export const memoryLimiter = defineProcessor({
           countThinned(held.drop(batch.source))
           return next(batch)
         }
-        if (pressure === 'hard' || options.above_soft_limit === 'refuse') {
+        // A newer batch in the place of an older one needs no more memory.
+        if ((pressure === 'hard' || options.above_soft_limit === 'refuse') && !held.has(batch.source)) {
           throw new RefusedError('there is not enough memory just now')
         }
         countThinned(held.put(batch))

@@ -13,6 +13,10 @@ export class Held {
     return before
   }
 
+  has(source: Source): boolean {
+    return this.#batches.has(source)
+  }
+
   /** Forgets what is held of a source, and says how many points that were. */
   drop(source: Source): number {
     const batch = this.#batches.get(source)

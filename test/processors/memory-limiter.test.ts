@@ -106,6 +106,19 @@ describe('memory_limiter', () => {
     await processor.stop!(0)
   })
 
+  it('takes a newer batch for one that it holds also above the hard limit, so that a scrape is late and not lost', async () => {
+    const { processor, set, scrape, taken } = limiter()
+    void processor.start!()
+    await set(700)
+    scrape('a', 1)
+    await set(900)
+    scrape('a', 2)
+    assert.throws(() => scrape('b', 2), RefusedError)
+    await set(0)
+    assert.equal(taken(), 'a 2\n')
+    await processor.stop!(0)
+  })
+
   it('refuses above the soft limit where it is told to', async () => {
     const { processor, set, scrape } = limiter({ above_soft_limit: 'refuse' })
     void processor.start!()

@@ -118,10 +118,11 @@ function unitOf({ unit, family, name }: Metric): string | undefined {
   return unitFromText(unit) ?? unitFromName(base.replace(/_total$/, ''))
 }
 
-/** A source that says units by words (`bytes`) goes on to do so. */
+/** A source that says units by words (`bytes`) goes on to do so. dcgm-exporter also has them in its help, as `(in MiB)`. */
 function metricIn(metric: Metric, from: string, to: string, rename: boolean): Metric {
   const unit = metric.unit !== '' && metric.unit === wordOf(from) ? wordOf(to)! : to
-  const described = metricFrom({ ...metric, unit })
+  const help = metric.help.replace(`(in ${from})`, `(in ${wordOf(to)})`)
+  const described = metricFrom({ ...metric, unit, help })
   return rename ? withUnitInName(described, from, to) : described
 }
 

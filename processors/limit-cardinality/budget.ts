@@ -24,7 +24,10 @@ export class Budget {
   group(name: string): Group {
     let group = this.groups.get(name)
     if (group === undefined) {
-      group = { name, limit: this.#limits.ofMetric.get(name) ?? this.#limits.perMetric, used: 0, over: 0 }
+      const { ofMetric, perMetric } = this.#limits
+      // OpenMetrics calls the family of a counter by its name without the ending.
+      const limit = ofMetric.get(name) ?? ofMetric.get(`${name}_total`) ?? perMetric
+      group = { name, limit, used: 0, over: 0 }
       this.groups.set(name, group)
     }
     return group

@@ -122,6 +122,18 @@ describe('convert_units', () => {
     assert.deepEqual(units(false), ['mebibytes', 'MiB'])
   })
 
+  it('corrects the unit in the help of dcgm-exporter', () => {
+    const input = batchFromText('# HELP fb Framebuffer memory used (in MiB).\n# TYPE fb gauge\nfb 1')
+    const { layout } = convert([{ match: ['fb'], from: 'MiB', to: 'By' }], input)
+    assert.equal(layout.metrics[0]!.help, 'Framebuffer memory used (in bytes).')
+  })
+
+  it('renames counters of OpenMetrics, whose family has no ending', () => {
+    const text = '# TYPE a_bytes counter\n# UNIT a_bytes bytes\na_bytes_total 1048576\n# EOF\n'
+    const out = convert([{ to: 'MiB', rename: true }], batchFromText(text, { dialect: 'openmetrics' }))
+    assert.equal(textFromBatch(out, { types: true }), '# TYPE a_mebibytes counter\na_mebibytes_total 1\n')
+  })
+
   it('gives back the number that came in, through as many units as there are', () => {
     const there = convert([{ to: '1' }], batchFromText('util_percent 29\nutil2_percent 57'))
     assert.equal(textFromBatch(convert([{ to: '%' }], there)), 'util2_percent 57\nutil_percent 29\n')

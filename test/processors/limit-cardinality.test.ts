@@ -58,6 +58,12 @@ describe('limit_cardinality', () => {
     ])
   })
 
+  it('knows a counter by its name, whichever format it comes in', () => {
+    const { pass } = limited({ metrics: { c_total: 1 } })
+    const text = '# TYPE c counter\nc_total{x="1"} 1\nc_total{x="2"} 2\n# EOF\n'
+    assert.deepEqual(pass(batchFromText(text, { dialect: 'openmetrics' })), ['c_total{x="1"} 1\n'])
+  })
+
   it('takes nothing away from a series that is there when others come before it', () => {
     const { pass } = limited({ per_metric: 2 })
     const first = batchFromText('a{x="5"} 1\na{x="6"} 1')

@@ -158,6 +158,7 @@ export type Host = {
   readonly cluster: Cluster
   readonly catalogs: Catalogs
   readonly storage: Storage
+  readonly memory: Memory
 }
 
 /** Extensions also see the service as a whole. */
@@ -300,6 +301,18 @@ export type StateStore = {
   load(): Promise<ReadonlyMap<string, Uint8Array>>
   /** Resolves when the change is safe. `undefined` deletes. */
   write(changes: ReadonlyMap<string, Uint8Array | undefined>): Promise<void>
+}
+
+/** What the process has of the machine's memory, and what it may have. */
+export type Memory = {
+  read(): MemoryUse
+  readonly limits: MemoryUse
+}
+export type MemoryUse = {
+  /** Physical memory. Its limit is that of the container, or what the machine has. */
+  readonly residentBytes: number
+  /** JavaScript objects, garbage that is not yet collected included. Above its limit Node ends the process. */
+  readonly heapBytes: number
 }
 
 /** All components there are; `main.ts` puts them together. */

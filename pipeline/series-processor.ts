@@ -3,9 +3,11 @@
  * something changed and moves numbers otherwise.
  */
 import type { AnySchema, ConfigOf, Counters, Host, Next, Processor, ProcessorDefinition } from './component.ts'
+import type { Source } from './model/batch.ts'
 import type { SeriesMap } from './model/label-processor.ts'
+import { metricAt } from './model/layout.ts'
 import { createPlanner, type Planner } from './model/planner.ts'
-import { runPlan } from './model/plan.ts'
+import { runPlan, type Plan } from './model/plan.ts'
 
 export type SeriesProcessorDefinition<S extends AnySchema> = Omit<ProcessorDefinition<S>, 'create'> & {
   create(config: ConfigOf<S>, host: Host): SeriesMap
@@ -25,12 +27,23 @@ export function defineSeriesProcessor<const S extends AnySchema>(
 export function createSeriesProcessor(map: SeriesMap, host: Host, next: Next): Processor {
   const planner = createPlanner(map)
   const countPlans = planCounter(planner, host.counters)
+  let hasWarned = false
+
+  /** Once: whether that is meant does not change with every target. */
+  function warnOfDuplicates({ output, folds }: Plan, source: Source): void {
+    if (hasWarned || folds === undefined || planner.counts.duplicates === 0) return
+    hasWarned = true
+    const { name } = metricAt(output, folds.outputs[0]!)
+    host.log.warn('several series became one: of these the first counts', { metric: name, source: source.name })
+  }
+
   return {
     consume(batch) {
       if (batch.outcome === 'removed') planner.forget(batch.source)
       if (batch.outcome !== 'ok') return next(batch)
       const plan = planner.planFor(batch.source, batch.layout)
       countPlans()
+      warnOfDuplicates(plan, batch.source)
       const { batch: result, outOfRangeByMetric } = runPlan(plan, batch)
       for (const [{ name }, amount] of outOfRangeByMetric ?? []) {
         host.counters.add('gpucol_processor_out_of_range_metric_points', amount, { metric: name })

@@ -9,6 +9,7 @@ import { StartError } from '../graph/lifecycle.ts'
 import { createService, type Service } from '../graph/service.ts'
 import { createNetwork } from '../http/network.ts'
 import { packageFile } from '../package-files.ts'
+import { processMemory } from '../telemetry/process-memory.ts'
 import { openStorage } from '../storage/storage.ts'
 import { createLog, type RootLog } from '../telemetry/log.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
@@ -70,6 +71,7 @@ async function runService(
       cluster: createCluster(),
       catalogs: createCatalogs(packageFile('configs', 'catalogs')),
       storage,
+      memory: processMemory(),
       counters: telemetry.counters,
       reloaded: telemetry.reloaded,
     },

@@ -3,7 +3,7 @@ import type { Difference } from './difference.ts'
 import type { ExpectedSample } from './expected-text.ts'
 import type { Live, LiveSeries } from './live-series.ts'
 import { createRelatives, nearestUnmet } from './nearest.ts'
-import type { Selector } from './selector.ts'
+import type { Selector } from '../relabel/selector.ts'
 import { valueText } from './series-text.ts'
 
 /** All live series are expected, and all expected ones are live. `live` has only those that are meant. */

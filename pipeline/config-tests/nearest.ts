@@ -3,7 +3,7 @@ import { closest } from '../config/closest.ts'
 import { getLabel, type Labels } from '../model/labels.ts'
 import type { ExpectedSample } from './expected-text.ts'
 import type { Live, LiveSeries } from './live-series.ts'
-import type { Selector } from './selector.ts'
+import type { Selector } from '../relabel/selector.ts'
 import { labelText } from './series-text.ts'
 
 /** How many candidates are looked at for each missing series: a layout that changed as a whole has thousands. */

@@ -7,7 +7,7 @@ import type { Answer } from '../http/virtual-network.ts'
 import type { GivenObject } from '../simulator/kubernetes-api/object-identity.ts'
 import type { Content } from './content.ts'
 import type { ExpectedSample } from './expected-text.ts'
-import type { Selector } from './selector.ts'
+import type { Selector } from '../relabel/selector.ts'
 
 export type Suite = {
   /** The path as it was given. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createCatalogs } from '../catalog/catalogs.ts'
 import { createVirtualClock, type VirtualClock } from '../clock/virtual-clock.ts'
 import { createCluster } from '../cluster/cluster.ts'
-import type { Counters, Network } from '../component.ts'
+import type { Counters, Memory, Network } from '../component.ts'
 import type { LoadedConfig } from '../config/loaded-config.ts'
 import type { Surroundings } from '../graph/service.ts'
 import { normalizeUrl } from '../http/url.ts'
@@ -72,6 +72,7 @@ export async function createWorld(
       cluster: createCluster(),
       catalogs: createCatalogs(packageFile('configs', 'catalogs')),
       storage: trackStorage(storage, clock),
+      memory: ENOUGH_MEMORY,
       counters: () => NO_COUNTERS,
       reloaded() {},
     },
@@ -95,6 +96,12 @@ function listenTo(network: VirtualNetwork): { network: Network; read: ReadonlySe
       },
     },
   }
+}
+
+/** What a test finds out does not depend on the machine that it runs on. */
+const ENOUGH_MEMORY: Memory = {
+  read: () => ({ residentBytes: 0, heapBytes: 0 }),
+  limits: { residentBytes: 1, heapBytes: 1 },
 }
 
 /** Nobody looks at the own metrics of a pipeline under test. */

@@ -41,6 +41,8 @@ const TEXT_TYPES: Readonly<Record<MetricType, string>> = {
 
 export function placeOf(metric: Metric, syntax: Syntax): Place {
   const { name, type } = metric
+  // Whoever reads a counter takes one that falls for one that began anew.
+  if (metric.isDelta === true) return { family: name, type: 'gauge' }
   const family = familyOf(metric, syntax)
   if (SUFFIXES[syntax][type]?.some(suffix => name === family + suffix)) {
     return { family, type: syntax === 'text' ? TEXT_TYPES[type] : type }

@@ -7,6 +7,7 @@ import type {
   Clock,
   Cluster,
   Counters,
+  Memory,
   Network,
   Processor,
   ReloadResult,
@@ -33,6 +34,7 @@ export type Surroundings = {
   readonly cluster: Cluster
   readonly catalogs: Catalogs
   readonly storage: Storage
+  readonly memory: Memory
   /** Own telemetry of a component. */
   counters(component: { kind: NodeKind; id: string; pipeline?: string }): Counters
   /** Hears what became of a reload. */
@@ -136,7 +138,7 @@ export function createService(
 }
 
 function hostFactory(surroundings: Surroundings): HostFactory {
-  const { log, clock, network, cluster, catalogs, storage } = surroundings
+  const { log, clock, network, cluster, catalogs, storage, memory } = surroundings
   return component => ({
     id: component.id,
     ...(component.pipeline !== undefined && { pipeline: component.pipeline }),
@@ -147,6 +149,7 @@ function hostFactory(surroundings: Surroundings): HostFactory {
     cluster,
     catalogs,
     storage,
+    memory,
   })
 }
 

@@ -41,7 +41,7 @@ export type Batch = {
   readonly absent?: Columns
   /** Where the source stamped its samples itself, in milliseconds; NaN where it did not. */
   readonly times?: Float64Array
-  /** Where it said when a counter began, in milliseconds; NaN where it did not. */
+  /** Where it said when a counter began, or, of metrics that are deltas, when the sample before was; milliseconds, NaN where it did not. */
   readonly starts?: Float64Array
 }
 

@@ -170,7 +170,8 @@ function flags(batch: Batch): Uint8Array | undefined {
   return set
 }
 
-function columnsOf(set: Uint8Array): Uint32Array | undefined {
+/** The columns whose flag is set; undefined if none is. */
+export function columnsOf(set: Uint8Array): Uint32Array | undefined {
   let count = 0
   for (const flag of set) count += flag
   if (count === 0) return undefined

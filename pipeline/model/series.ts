@@ -24,6 +24,11 @@ export type Metric = {
   readonly type: MetricType
   readonly unit: string
   readonly help: string
+  /**
+   * Of counters and histograms: numbers are increases since the sample before, which was at the time that `starts` of the batch has,
+   * instead of increases since the counter began.
+   */
+  readonly isDelta?: true
 }
 
 /** A metric with labels: a view made on demand, for the functions that people write. */
@@ -33,8 +38,8 @@ const metrics = createInternTable<Metric>()
 
 /** The one `Metric` object with this description; family defaults to the name. */
 export function metricFrom(description: { name: string } & Partial<Metric>): Metric {
-  const { name, family = name, type = 'unknown', unit = '', help = '' } = description
-  let hash = hashString(name)
+  const { name, family = name, type = 'unknown', unit = '', help = '', isDelta } = description
+  let hash = hashString(isDelta === true ? `${name} delta` : name)
   for (const text of [family, type, unit, help]) hash = hashString(text, hash)
   return metrics.intern(
     hash,
@@ -43,7 +48,8 @@ export function metricFrom(description: { name: string } & Partial<Metric>): Met
       known.family === family &&
       known.type === type &&
       known.unit === unit &&
-      known.help === help,
-    () => Object.freeze({ name, family, type, unit, help }),
+      known.help === help &&
+      known.isDelta === isDelta,
+    () => Object.freeze({ name, family, type, unit, help, ...(isDelta && { isDelta }) }),
   )
 }

@@ -22,6 +22,13 @@ export function compileRegex(regex: string): AnchoredRegex {
   }
 }
 
+/** Whether it matches a whole text. Throws an Error with RE2's own words. */
+export function matchWhole(regex: string): (text: string) => boolean {
+  // First as it was written, so that an error quotes that and not what is made of it.
+  RE2JS.compile(regex)
+  return compileRegex(regex).matches
+}
+
 function groupsOf(matcher: Matcher, numbersByName: Readonly<Record<string, number>>): Groups {
   const byNumber = (number: number): string => (number <= matcher.groupCount() ? (matcher.group(number) ?? '') : '')
   return {

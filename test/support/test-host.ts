@@ -46,6 +46,7 @@ export function testHost<O extends Partial<Host> = Record<never, never>>(overrid
     },
     catalogs: createCatalogs(packageFile('configs', 'catalogs')),
     storage: createMemoryStorage(),
+    memory: { read: () => ({ residentBytes: 0, heapBytes: 0 }), limits: { residentBytes: 1, heapBytes: 1 } },
     logged,
     counted,
     observed(name: string) {

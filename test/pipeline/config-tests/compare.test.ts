@@ -4,7 +4,7 @@ import { formatDifference } from '../../../pipeline/config-tests/difference.ts'
 import { readSamples } from '../../../pipeline/config-tests/expected-text.ts'
 import type { ExportedState } from '../../../pipeline/config-tests/exported-state.ts'
 import { liveSeries, type Live } from '../../../pipeline/config-tests/live-series.ts'
-import { parseSelector } from '../../../pipeline/config-tests/selector.ts'
+import { parseSelector } from '../../../pipeline/relabel/selector.ts'
 import type { Batch } from '../../../pipeline/model/batch.ts'
 import { batchFromText, createSource } from '../../support/batch-from-text.ts'
 

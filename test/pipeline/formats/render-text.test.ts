@@ -35,6 +35,26 @@ describe('Prometheus text', () => {
     )
   })
 
+  it('shows increases as gauges, because a counter that falls would have begun anew', () => {
+    const metric = metricFrom({ name: 'a_total', type: 'counter', isDelta: true })
+    const part = metricFrom({ name: 'h_sum', family: 'h', type: 'histogram', isDelta: true })
+    const layout = createLayout({
+      metrics: [metric, part],
+      labels: [EMPTY_LABELS],
+      metricOf: Uint32Array.of(0, 1),
+      labelsOf: Uint32Array.of(0, 0),
+    })
+    const batch: Batch = { ...batchFromText(''), layout, values: Float64Array.of(3, 4) }
+    check(
+      [batch],
+      `# TYPE a_total gauge
+       a_total 3
+       # TYPE h_sum gauge
+       h_sum 4
+      `,
+    )
+  })
+
   it('has nothing where there is nothing', () => {
     check([], '')
     check([batchFromText('')], '')

@@ -13,6 +13,7 @@ import { matchWhole } from './regex.ts'
 
 export type Selector = {
   readonly text: string
+  readonly conditions: readonly Condition[]
   /** Says for a name whether a series of that name can be selected at all. */
   mayName(name: string): boolean
   matches(name: string, labels: Labels): boolean
@@ -24,10 +25,12 @@ export type Condition = {
   readonly label: string
   /** As the selector has it. */
   readonly text: string
+  /** Whether it is met by every value but some: `!=` and `!~`. */
+  readonly isNegative: boolean
   accepts(value: string): boolean
 }
 
-const NAME = '__name__'
+export const NAME = '__name__'
 
 /** Throws an Error that says what is wrong, and where in the text. */
 export function parseSelector(text: string): Selector {
@@ -37,6 +40,7 @@ export function parseSelector(text: string): Selector {
   const onName = conditions.filter(({ label }) => label === NAME)
   return {
     text,
+    conditions,
     mayName: name => onName.every(condition => condition.accepts(name)),
     matches: (name, labels) => conditions.every(({ label, accepts }) => accepts(value(label, name, labels))),
     unmet: (name, labels) => conditions.filter(({ label, accepts }) => !accepts(value(label, name, labels))),
@@ -100,7 +104,7 @@ class Parser {
     if (value === undefined) return this.#fail('a value in quotes is expected')
     try {
       const text = this.#text.slice(start, this.#at)
-      return { label, text, accepts: OPERATORS[operator]!(value) }
+      return { label, text, isNegative: operator.startsWith('!'), accepts: OPERATORS[operator]!(value) }
     } catch (error) {
       this.#at = valueAt
       return this.#fail((error as Error).message)
@@ -148,5 +152,5 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 
 function nameIs(name: string): Condition {
-  return { label: NAME, text: name, accepts: text => text === name }
+  return { label: NAME, text: name, isNegative: false, accepts: text => text === name }
 }

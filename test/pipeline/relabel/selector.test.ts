@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { parseSelector } from '../../../pipeline/config-tests/selector.ts'
+import { parseSelector } from '../../../pipeline/relabel/selector.ts'
 import { labelsFrom } from '../../../pipeline/model/labels.ts'
 
 const series: readonly (readonly [name: string, labels: Record<string, string>])[] = [

@@ -10,22 +10,26 @@ import { findSecrets } from '../config/secrets.ts'
 import { createSource, startOf } from '../config/source.ts'
 import { readYaml, type YamlEntry } from '../config/yaml-source.ts'
 import { factFrom, factsSchema, type Fact, type FactsFile } from './fact-schema.ts'
+import type { Generation } from './generation.ts'
 import type { InputCatalog } from './input-catalog.ts'
 import { inputSchema, type InputFile } from './input-schema.ts'
+import { legacySchema, type LegacyCatalog } from './legacy-schema.ts'
 import { outputSchema, type OutputCatalog } from './output-schema.ts'
+import { legacyMistakes } from './resolve-legacy.ts'
 import { outputMistakes } from './resolve-output.ts'
 import { checkRange, checkUnit, resolveInput } from './resolve-input.ts'
 import { workloadsMistakes, workloadsSchema, type WorkloadsCatalog } from './workloads-schema.ts'
 
 /** The facts that need no definition in a catalog. */
 export type FactsCatalog = { readonly kind: 'facts'; readonly facts: ReadonlyMap<string, Fact> }
-export type Catalog = InputCatalog | FactsCatalog | WorkloadsCatalog | OutputCatalog
+export type Catalog = InputCatalog | FactsCatalog | WorkloadsCatalog | OutputCatalog | LegacyCatalog
 
 const SCHEMAS: Readonly<Record<string, Schema>> = {
   input: inputSchema,
   facts: factsSchema,
   workloads: workloadsSchema,
   output: outputSchema,
+  legacy: legacySchema,
 }
 
 /** What other catalogs know; asked for when it is needed. */
@@ -34,6 +38,8 @@ export type Vocabulary = {
   shared(): ReadonlyMap<string, Fact>
   /** Those, and all that some input catalog defines. */
   all(): ReadonlyMap<string, Fact>
+  /** Another generation of metric names. Throws if there is none. */
+  generation(nameOrPath: string): Generation
 }
 
 /** Without a catalog there is at least one problem. */
@@ -85,9 +91,27 @@ function checked(
     findings.push(...mistakes.map(({ path, ...rest }) => ({ place: placeOfValue(entry, path), ...rest })))
     return value as OutputCatalog
   }
+  if (kind === 'legacy') return legacyCatalog(value as LegacyCatalog, entry, vocabulary, findings)
   const { catalog, findings: more } = resolveInput(value as InputFile, entry, vocabulary.shared())
   findings.push(...more)
   return catalog
+}
+
+function legacyCatalog(
+  file: LegacyCatalog,
+  entry: YamlEntry,
+  vocabulary: Vocabulary,
+  findings: Finding[],
+): LegacyCatalog {
+  const report = (path: readonly (string | number)[], message: string, suggestion?: string): void =>
+    void findings.push({ place: placeOfValue(entry, path), message, suggestion })
+  try {
+    const next = file.successor === undefined ? undefined : vocabulary.generation(file.successor)
+    for (const { path, message, suggestion } of legacyMistakes(file, next)) report(path, message, suggestion)
+  } catch (error) {
+    report(['successor'], (error as Error).message)
+  }
+  return file
 }
 
 function factsCatalog(file: FactsFile, entry: YamlEntry, findings: Finding[]): FactsCatalog {

@@ -1,0 +1,319 @@
+/**
+ * From the names of one generation of a vocabulary to those of another, older or newer: what each metric is there, with which labels
+ * and by which factor. `rename` translates series by it, and `gpucol migrate` what asks for them.
+ */
+import type { Catalogs } from '../component.ts'
+import { combine, inverse, ONE, type Scale } from '../model/scale.ts'
+import { namesIntroduced, type Generation, type LegacyRow, type Shape } from './generation.ts'
+import { generationOf } from './generations.ts'
+import type { LegacyMetric, Status } from './legacy-schema.ts'
+import { scaleBetween } from './units.ts'
+
+export type Translation = {
+  readonly from: Generation
+  readonly to: Generation
+  /** Which of the two is the older one. */
+  readonly older: 'from' | 'to'
+  /** By name what a metric becomes; one that is not here stays as it is. The first is what is meant, others are further names of it. */
+  readonly metrics: ReadonlyMap<string, readonly MetricTranslation[]>
+  /** Metrics that only the older generation has, whichever direction this is. */
+  readonly removed: readonly RemovedMetric[]
+}
+
+export type MetricTranslation = {
+  readonly from: string
+  /** Undefined if the other generation has nothing like it. */
+  readonly to: string | undefined
+  /** What became of the older metric, whichever direction this is. `same` is a name that stays beside others. */
+  readonly status: Status
+  /** Why there is none. */
+  readonly reason?: string
+  /** Help of the older metric, where it has one of its own. */
+  readonly help?: string
+  /** No source confirms the newer name. */
+  readonly isUnverified: boolean
+  /** Of several metrics that become one series the one with the lowest counts. */
+  readonly rank: number
+  /** The shapes that a series may come in, the likely one first. */
+  readonly shapes: readonly ShapeTranslation[]
+}
+
+export type ShapeTranslation = {
+  /** Labels before and after; undefined where nobody says which there are: then all stay that are not renamed. */
+  readonly from: readonly string[] | undefined
+  readonly to: readonly string[] | undefined
+  readonly units: { readonly from: string; readonly to: string }
+  /** What a value is multiplied by. */
+  readonly scale: Scale
+  readonly labels: LabelChanges
+}
+
+export type LabelChanges = {
+  /** One label in the place of another; where its value is another, too, that is looked up. */
+  readonly renamed: readonly { readonly from: string; readonly to: string; readonly sameValue: boolean }[]
+  /** Labels without a successor. */
+  readonly removed: readonly string[]
+  /** Labels that have to be looked up. */
+  readonly added: readonly string[]
+  /** Labels that the new name has and the old one implied. */
+  readonly fixed: Readonly<Record<string, string>>
+  /** Labels, with values, that a series must have to be meant; the new name implies them. */
+  readonly match: Readonly<Record<string, string>>
+}
+
+export type RemovedMetric = {
+  readonly metric: string
+  readonly reason: string
+  /** The output catalog by which `roll_up` still makes it. */
+  readonly computed?: string
+}
+
+/** Throws an Error that says what is wrong if there is no such translation. `variant` is a shape of the older generation. */
+export function loadTranslation(catalogs: Catalogs, from: string, to: string, variant?: string): Translation {
+  const [source, target] = [generationOf(catalogs, from), generationOf(catalogs, to)]
+  if (from === to) throw new Error(`nothing is to be translated from ${from} to ${to}`)
+  if (leadsTo(source, target)) return newer(source, target, checkedVariant(source, variant))
+  if (leadsTo(target, source)) return older(source, target, checkedVariant(target, variant))
+  throw new Error(`nothing leads from ${from} to ${to}; ${ways(source)}, ${ways(target)}`)
+}
+
+function leadsTo({ next }: Generation, target: Generation): boolean {
+  return next !== undefined && (next.name === target.name || leadsTo(next, target))
+}
+
+function ways({ name, next }: Generation): string {
+  return next === undefined ? `${name} is the newest of its kind` : `${name} leads to ${successorsOf(next).join(', ')}`
+}
+
+function successorsOf({ name, next }: Generation): string[] {
+  return next === undefined ? [name] : [name, ...successorsOf(next)]
+}
+
+function checkedVariant({ name, variants }: Generation, variant: string | undefined): string | undefined {
+  if (variant === undefined || variants.includes(variant)) return variant
+  const there = variants.length === 0 ? 'it has none' : `there are ${variants.join(', ')}`
+  throw new Error(`${name} has no variant "${variant}"; ${there}`)
+}
+
+/** A row over several generations. */
+type Way = Omit<LegacyRow, 'said'> &
+  Pick<LegacyMetric, 'help' | 'beside' | 'unverified' | 'reason' | 'computed' | 'fixed'> & {
+    /** By shape. */
+    readonly scales: readonly Scale[]
+  }
+
+function newer(from: Generation, to: Generation, variant: string | undefined): Translation {
+  const ways = waysBetween(from, to)
+  const metrics = new Map<string, readonly MetricTranslation[]>()
+  for (const [i, way] of ways.entries()) {
+    if (way.becomes === undefined) {
+      metrics.set(way.name, [removedHere(way.name, reasonOf(way))])
+      continue
+    }
+    const target = shapeIn(to, way, way.becomes)
+    const shapes = preferred(way, variant).map(([shape, scale]) => ({
+      ...shapeTo(shape, target, scale),
+      labels: { ...labelChanges(shape.labels, target.labels, from, to), fixed: way.fixed, match: {} },
+    }))
+    if (way.becomes === way.name && !shapes.some(isChanged)) continue
+    metrics.set(way.name, [translationOf(way, i, way.name, way.becomes, shapes)])
+  }
+  return { from, to, older: 'from', metrics, removed: removedOf(ways) }
+}
+
+function older(from: Generation, to: Generation, variant: string | undefined): Translation {
+  const ways = waysBetween(to, from)
+  const metrics = new Map<string, readonly MetricTranslation[]>()
+  for (const [i, way] of ways.entries()) {
+    if (way.becomes === undefined) continue
+    const source = shapeIn(from, way, way.becomes)
+    const [shape, scale] = preferred(way, variant)[0]!
+    const back = {
+      ...shapeTo(source, shape, inverse(scale)),
+      labels: { ...labelChanges(source.labels, shape.labels, from, to), fixed: {}, match: way.fixed },
+    }
+    if (way.becomes === way.name && !isChanged(back)) continue
+    const known = metrics.get(way.becomes) ?? []
+    const all = [...known, translationOf(way, i, way.becomes, way.name, [back])]
+    metrics.set(
+      way.becomes,
+      all.sort((one, other) => one.rank - other.rank),
+    )
+  }
+  for (const [name, translations] of metrics) metrics.set(name, withOwnName(name, translations, ways, to))
+  for (const name of cameLater(from, to)) {
+    if (!metrics.has(name)) metrics.set(name, [removedHere(name, `${to.name} has no such metric`)])
+  }
+  return { from, to, older: 'to', metrics, removed: removedOf(ways) }
+}
+
+/** A newer name that the older generation has, too, stays beside what else becomes of it. */
+function withOwnName(
+  name: string,
+  translations: readonly MetricTranslation[],
+  ways: readonly Way[],
+  to: Generation,
+): readonly MetricTranslation[] {
+  const isThere = to.isClosed ? to.names().has(name) : ways.some(({ becomes, beside }) => beside && becomes === name)
+  if (!isThere || translations.some(translation => translation.to === name)) return translations
+  const { from: labels, units } = translations[0]!.shapes[0]!
+  const same: ShapeTranslation = {
+    from: labels,
+    to: labels,
+    units: { from: units.from, to: units.from },
+    scale: ONE,
+    labels: { renamed: [], removed: [], added: [], fixed: {}, match: {} },
+  }
+  return [{ from: name, to: name, status: 'same', isUnverified: false, rank: 0, shapes: [same] }, ...translations]
+}
+
+function cameLater(from: Generation, to: Generation): Set<string> {
+  const names = new Set<string>()
+  for (let at = to; at !== from && at.next !== undefined; at = at.next) for (const name of at.added) names.add(name)
+  return names
+}
+
+/** All that differs between a generation and a later one, in one step. */
+function waysBetween(from: Generation, to: Generation): readonly Way[] {
+  const own = [...from.rows.values()].map(wayOf)
+  const next = from.next!
+  if (next.name === to.name) return own
+  const later = waysBetween(next, to)
+  const byName = new Map(later.map(way => [way.name, way]))
+  const introduced = namesIntroduced(from.rows, from.added)
+  const carried = later.filter(({ name }) => !introduced.has(name) && !from.rows.has(name))
+  return [...own.map(way => joined(way, byName.get(way.becomes ?? ''))), ...carried.map(usualOnly)]
+}
+
+function wayOf({ said, ...row }: LegacyRow): Way {
+  const scales = row.shapes.map(({ unit }) => scaleBetween(unit, row.newUnit) ?? ONE)
+  const { help, beside, unverified, reason, computed, fixed } = said
+  return {
+    ...row,
+    scales,
+    beside,
+    unverified,
+    fixed,
+    ...(help !== undefined && { help }),
+    ...(reason !== undefined && { reason }),
+    ...(computed !== undefined && { computed }),
+  }
+}
+
+/** First one way, then the other. */
+function joined(first: Way, second: Way | undefined): Way {
+  if (first.becomes === undefined || second === undefined) return first
+  const { becomes, newUnit, reason, computed } = second
+  return {
+    ...first,
+    becomes,
+    newUnit,
+    scales: first.scales.map(scale => combine(scale, second.scales[0]!)),
+    shapes: first.shapes.map(shape => ({ ...shape, labels: shape.labels ?? second.shapes[0]!.labels })),
+    fixed: { ...second.fixed, ...first.fixed },
+    status: second.status === 'removed' || second.status === 'duplicate' ? second.status : first.status,
+    unverified: first.unverified || second.unverified,
+    ...(reason !== undefined && { reason }),
+    ...(computed !== undefined && { computed }),
+  }
+}
+
+/** The variants of a later generation are no matter of this one. */
+function usualOnly(way: Way): Way {
+  return { ...way, shapes: way.shapes.slice(0, 1), scales: way.scales.slice(0, 1) }
+}
+
+/** The shapes of a way with their scales, the one that was asked for first. */
+function preferred({ shapes, scales }: Way, variant: string | undefined): [Shape, Scale][] {
+  const all = shapes.map((shape, i): [Shape, Scale] => [shape, scales[i]!])
+  const at = all.findIndex(([shape]) => shape.variant === variant)
+  return at <= 0 ? all : [all[at]!, ...all.filter((_, i) => i !== at)]
+}
+
+/** What a metric looks like in the later generation. */
+function shapeIn(later: Generation, { newUnit }: Way, name: string): Shape {
+  return later.shapesOf(name)?.[0] ?? { variant: '', labels: undefined, unit: newUnit }
+}
+
+function shapeTo(from: Shape, to: Shape, scale: Scale): Omit<ShapeTranslation, 'labels'> {
+  return { from: from.labels, to: to.labels, units: { from: from.unit, to: to.unit }, scale }
+}
+
+function labelChanges(
+  from: readonly string[] | undefined,
+  to: readonly string[] | undefined,
+  source: Generation,
+  target: Generation,
+): Pick<LabelChanges, 'renamed' | 'removed' | 'added'> {
+  const areKnown = from !== undefined && to !== undefined
+  const isRenamed = (one: string, other: string): boolean =>
+    !areKnown || (from.includes(one) && !to.includes(one) && to.includes(other) && !from.includes(other))
+  const renamed = labelPairs(source, target)
+    .filter(([one, other]) => isRenamed(one, other))
+    .map(([one, other]) => ({
+      from: one,
+      to: other,
+      sameValue: source.attributes.get(one) === target.attributes.get(other),
+    }))
+  if (!areKnown) return { renamed, removed: [], added: [] }
+  const gone = new Set(renamed.map(change => change.from))
+  const come = new Set(renamed.map(change => change.to))
+  return {
+    renamed,
+    removed: from.filter(label => !to.includes(label) && !gone.has(label)),
+    added: to.filter(label => !from.includes(label) && !come.has(label)),
+  }
+}
+
+/** Labels of one generation with those that stand in their place in another. */
+function labelPairs(source: Generation, target: Generation): [string, string][] {
+  if (!leadsTo(source, target)) return labelPairs(target, source).map(([one, other]) => [other, one])
+  const pairs = new Map<string, string>()
+  for (let at = source; at.name !== target.name; at = at.next!) {
+    for (const [one, other] of pairs) pairs.set(one, at.successors.get(other) ?? other)
+    for (const [one, other] of at.successors) if (!pairs.has(one)) pairs.set(one, other)
+  }
+  return [...pairs]
+}
+
+function isChanged({ scale, labels }: ShapeTranslation): boolean {
+  return (
+    scale !== ONE ||
+    labels.renamed.length + labels.removed.length + labels.added.length > 0 ||
+    Object.keys(labels.fixed).length + Object.keys(labels.match).length > 0
+  )
+}
+
+/** Later than everything that is listed. */
+const DUPLICATES = 1e6
+
+/** Who keeps its name comes first, then who is no duplicate, then who is listed first. */
+function translationOf(
+  way: Way,
+  listed: number,
+  from: string,
+  to: string,
+  shapes: readonly ShapeTranslation[],
+): MetricTranslation {
+  const { status, help, unverified } = way
+  const rank = from === to ? 0 : listed + (status === 'duplicate' ? DUPLICATES : 1)
+  return { from, to, status, isUnverified: unverified, rank, shapes, ...(help !== undefined && { help }) }
+}
+
+function removedHere(from: string, reason: string): MetricTranslation {
+  return { from, to: undefined, status: 'removed', reason, isUnverified: false, rank: 0, shapes: [] }
+}
+
+function removedOf(ways: readonly Way[]): RemovedMetric[] {
+  return ways
+    .filter(({ becomes }) => becomes === undefined)
+    .map(way => ({
+      metric: way.name,
+      reason: reasonOf(way),
+      ...(way.computed !== undefined && { computed: way.computed }),
+    }))
+}
+
+function reasonOf({ reason }: Way): string {
+  return reason ?? 'it was removed'
+}

@@ -77,6 +77,25 @@ export function loadTranslation(catalogs: Catalogs, from: string, to: string, va
   throw new Error(`nothing leads from ${from} to ${to}; ${ways(source)}, ${ways(target)}`)
 }
 
+/** What a translation is about in the older generation: metrics that are others in the newer one. */
+export type OlderMetric = {
+  readonly name: string
+  readonly labels: readonly string[] | undefined
+  /** Those of the newer metric, where that has the same name; otherwise its name tells. */
+  readonly newer: readonly string[] | undefined
+  readonly keepsName: boolean
+}
+
+export function olderMetrics({ metrics, older }: Translation): readonly OlderMetric[] {
+  return [...metrics.values()].flat().flatMap(({ from, to, status, shapes }): OlderMetric[] => {
+    const [shape] = shapes
+    if (to === undefined || shape === undefined || status === 'same') return []
+    return older === 'from'
+      ? [{ name: from, labels: shape.from, newer: shape.to, keepsName: from === to }]
+      : [{ name: to, labels: shape.to, newer: shape.from, keepsName: from === to }]
+  })
+}
+
 function leadsTo({ next }: Generation, target: Generation): boolean {
   return next !== undefined && (next.name === target.name || leadsTo(next, target))
 }

@@ -39,12 +39,7 @@ const config = {
     metrics: {
       type: 'object',
       default: {},
-      additionalProperties: {
-        anyOf: [
-          { type: 'string', enum: ['on', 'off'] },
-          { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2})?Z)?$' },
-        ],
-      },
+      additionalProperties: { type: 'string', minLength: 1 },
       description:
         'By the older name whether the metric is emitted by it: on, off, or a date (UTC) from whose beginning on it is not; `*` is for all that are not named. Where no older name is emitted, the newer one stays.',
     },
@@ -159,7 +154,7 @@ function metricProblems(metrics: EmissionRules, translation: Translation): Probl
   const problems = olderNameProblems(named, translation)
   for (const [name, rule] of Object.entries(metrics)) {
     if (rule === 'on' || rule === 'off' || isDate(rule)) continue
-    problems.push({ path: [name], message: `there is no day "${rule}"` })
+    problems.push({ path: [name], message: `must be on, off or a day such as 2027-03-31, found "${rule}"` })
   }
   return problems.map(({ path, message }) => ({ path: ['metrics', ...path], message }))
 }

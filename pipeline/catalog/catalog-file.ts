@@ -1,8 +1,8 @@
 /** Reads one catalog file and says all that is wrong with it, each at its place. */
 import { checkValue } from '../config/check-value.ts'
-import type { ConfigProblem } from '../config/config-error.ts'
+import { ConfigError, type ConfigProblem } from '../config/config-error.ts'
 import { MAX_FILE_BYTES } from '../config/config-file.ts'
-import { placeOfValue } from '../config/entry-path.ts'
+import { placeOfKey, placeOfValue } from '../config/entry-path.ts'
 import type { Finding } from '../config/finding.ts'
 import { problemsFrom } from '../config/problems.ts'
 import type { Schema } from '../config/schema-walk.ts'
@@ -103,15 +103,21 @@ function legacyCatalog(
   vocabulary: Vocabulary,
   findings: Finding[],
 ): LegacyCatalog {
-  const report = (path: readonly (string | number)[], message: string, suggestion?: string): void =>
-    void findings.push({ place: placeOfValue(entry, path), message, suggestion })
   try {
     const next = file.successor === undefined ? undefined : vocabulary.generation(file.successor)
-    for (const { path, message, suggestion } of legacyMistakes(file, next)) report(path, message, suggestion)
+    for (const { path, isOfKey, ...rest } of legacyMistakes(file, next)) {
+      findings.push({ place: isOfKey === true ? placeOfKey(entry, path) : placeOfValue(entry, path), ...rest })
+    }
   } catch (error) {
-    report(['successor'], (error as Error).message)
+    const [first] = error instanceof ConfigError ? error.problems : []
+    const message = first === undefined ? (error as Error).message : `${placeText(first)}: ${first.message}`
+    findings.push({ place: placeOfValue(entry, ['successor']), message })
   }
   return file
+}
+
+function placeText({ file, line, column }: ConfigProblem): string {
+  return line === undefined ? file : `${file}:${line}:${column}`
 }
 
 function factsCatalog(file: FactsFile, entry: YamlEntry, findings: Finding[]): FactsCatalog {

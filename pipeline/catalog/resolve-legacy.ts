@@ -4,8 +4,11 @@ import { isAttribute } from './attributes.ts'
 import type { Generation } from './generation.ts'
 import type { LegacyCatalog, LegacyMetric, Status } from './legacy-schema.ts'
 import { expandNames } from './name-pattern.ts'
-import type { Mistake } from './resolve-output.ts'
+import type { Mistake as MistakeOfValue } from './resolve-output.ts'
 import { isUnit, scaleBetween, unitNames } from './units.ts'
+
+/** Of a value, or of the key that it has. */
+export type Mistake = MistakeOfValue & { readonly isOfKey?: boolean }
 
 /** `next` is what the successor is, where there is one. */
 export function legacyMistakes(catalog: LegacyCatalog, next: Generation | undefined): Mistake[] {
@@ -167,7 +170,7 @@ function variantMistakes({ variants }: LegacyMetric, catalog: LegacyCatalog): Mi
       name === catalog.variants[0]
         ? `${name} is the usual variant, and the metric itself`
         : `there is no variant "${name}" in \`variants\` of the catalog`
-    return [{ path: ['variants', name], message, suggestion: closest(name, others) }]
+    return [{ path: ['variants', name], isOfKey: true, message, suggestion: closest(name, others) }]
   })
 }
 

@@ -61,6 +61,10 @@ function endMs(date: string): number {
   return Date.parse(date)
 }
 
+const DATE = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/
+
+/** A day, or a moment of it, that exists: others would be taken for the next month. */
 export function isDate(text: string): boolean {
-  return !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text.slice(0, 10))
+  if (!DATE.test(text) || Number.isNaN(Date.parse(text))) return false
+  return new Date(text).toISOString().startsWith(text.slice(0, 10))
 }

@@ -134,7 +134,7 @@ describe('a translation', () => {
       [
         'runai_gpu_utilization_non_fractional_jobs runai-2.16-computed',
         'runai_job_image runai-2.16-computed',
-        'runai_job_swap_memory_used_bytes no more',
+        'runai_job_swap_memory_used_bytes runai-2.16-computed',
         'runai_deployment_request_rate no more',
         'runai_deployment_request_latencies no more',
       ],

@@ -71,7 +71,13 @@ export const rename = defineProcessor({
     )
     const translator: Translator = { ...translation, table: identities(cluster) }
     const warned = new Set<string>()
+    let isMissing = false
     if (looksUp(translation)) wantIdentities(cluster)
+
+    function translationsOf(name: string): readonly MetricTranslation[] {
+      const other = translation.metrics.has(name) ? undefined : translation.other(name)
+      return other === undefined ? (translation.metrics.get(name) ?? []) : [other]
+    }
 
     /** Undefined if the series is not meant. */
     function translated(series: Series, its: MetricTranslation, look: Look, taken: NamesTaken): Mapped[] | undefined {
@@ -80,6 +86,7 @@ export const rename = defineProcessor({
       const { name } = series.metric
       if (result === 'unknown') {
         counters.add('gpucol_processor_untranslated_series', 1, { metric: name, reason: 'unknown id' })
+        isMissing = true
         return []
       }
       if (isSame(result, series) || taken.get(result.metric.name)?.has(result.labels) !== true) return [result]
@@ -100,8 +107,8 @@ export const rename = defineProcessor({
       by: 'context',
       context: layout => namesTaken(layout, translation),
       map(series, look, context) {
-        const all = translation.metrics.get(series.metric.name) ?? []
-        if (all.every(its => its.to === undefined || isTranslated(series, its))) return [series]
+        const all = translationsOf(series.metric.name)
+        if (all.every(its => its.to === undefined) || all.some(its => isTranslated(series, its))) return [series]
         const wanted = all.filter(({ to: name, status }) => {
           return translation.older === 'from' || status === 'same' || emission.isOn(name!, look)
         })
@@ -126,6 +133,9 @@ export const rename = defineProcessor({
       consume(batch) {
         emission.check()
         processor.consume(batch)
+        if (translator.table.size > 0) log.state('ids', 'ok')
+        else if (isMissing)
+          log.state('ids', 'failing', 'series are left out: no roll_up tells what their ids stand for')
       },
       stop() {
         unobserve()

@@ -28,6 +28,8 @@ export type Generation = {
   readonly about: string
   readonly next: Generation | undefined
   readonly variants: readonly string[]
+  /** What names of further metrics begin with. */
+  readonly prefixes: readonly string[]
   readonly added: ReadonlySet<string>
   readonly rows: ReadonlyMap<string, LegacyRow>
   /** What labels are, of this generation and where it says nothing of the next. */
@@ -52,6 +54,7 @@ export function generationOfOutput(name: string, { about, metrics, labels }: Out
     about,
     next: undefined,
     variants: [],
+    prefixes: [],
     added: new Set(),
     rows: new Map(),
     attributes: new Map(Object.entries(labels)),
@@ -74,6 +77,7 @@ export function generationOfLegacy(name: string, catalog: LegacyCatalog, next: G
     about: catalog.about,
     next,
     variants: catalog.variants,
+    prefixes: catalog.prefixes,
     added: new Set(catalog.added),
     rows,
     attributes: new Map([...(next?.attributes ?? []), ...Object.entries(catalog.labels)]),

@@ -73,12 +73,12 @@ function valueCell(shape: ShapeTranslation | undefined): string {
 }
 
 /** Where a catalog does not say which labels metrics have. */
-function labelsSection({ successors }: LegacyCatalog, { from }: Translation): string {
+function labelsSection({ successors, prefixes }: LegacyCatalog, { from }: Translation): string {
   if (from.isClosed || Object.keys(successors).length === 0) return ''
   return `
 ## Labels
 
-Other names for the same, on all of these metrics:
+Other names for the same, on all of these metrics${prefixes.length === 0 ? '' : ` and others that begin with ${prefixes.map(prefix => `\`${prefix}\``).join(', ')}`}:
 
 ${Object.entries(successors)
   .map(([older, newer]) => `- \`${older}\` = \`${newer}\``)

@@ -78,6 +78,13 @@ export const legacySchema = {
       minLength: 1,
       description: 'The catalog of the next generation; the newest generation has none.',
     },
+    prefixes: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      default: [],
+      description:
+        'What the names of its metrics begin with, where nobody lists them: their labels get other names, too, where they keep their own.',
+    },
     variants: {
       type: 'array',
       items: { type: 'string', minLength: 1 },

@@ -14,8 +14,10 @@ export type Translation = {
   readonly to: Generation
   /** Which of the two is the older one. */
   readonly older: 'from' | 'to'
-  /** By name what a metric becomes; one that is not here stays as it is. The first is what is meant, others are further names of it. */
+  /** By name what a metric becomes. The first is what is meant, others are further names of it. */
   readonly metrics: ReadonlyMap<string, readonly MetricTranslation[]>
+  /** What becomes of a metric that is not among these: its labels may have got other names. Mostly that is nothing: undefined. */
+  other(metric: string): MetricTranslation | undefined
   /** Metrics that only the older generation has, whichever direction this is. */
   readonly removed: readonly RemovedMetric[]
 }
@@ -137,7 +139,7 @@ function newer(from: Generation, to: Generation, variant: string | undefined): T
     if (way.becomes === way.name && !shapes.some(isChanged)) continue
     metrics.set(way.name, [translationOf(way, i, way.name, way.becomes, shapes)])
   }
-  return { from, to, older: 'from', metrics, removed: removedOf(ways) }
+  return { from, to, older: 'from', metrics, other: othersOf(from, to), removed: removedOf(ways) }
 }
 
 function older(from: Generation, to: Generation, variant: string | undefined): Translation {
@@ -163,7 +165,25 @@ function older(from: Generation, to: Generation, variant: string | undefined): T
   for (const name of cameLater(from, to)) {
     if (!metrics.has(name)) metrics.set(name, [removedHere(name, `${to.name} has no such metric`)])
   }
-  return { from, to, older: 'to', metrics, removed: removedOf(ways) }
+  return { from, to, older: 'to', metrics, other: othersOf(from, to), removed: removedOf(ways) }
+}
+
+function othersOf(from: Generation, to: Generation): Translation['other'] {
+  const [older, newer] = leadsTo(from, to) ? [from, to] : [to, from]
+  const prefixes: string[] = []
+  for (let at = older; at.name !== newer.name; at = at.next!) prefixes.push(...at.prefixes)
+  const labels = { ...labelChanges(undefined, undefined, from, to), fixed: {}, match: {} }
+  const shape: ShapeTranslation = {
+    from: undefined,
+    to: undefined,
+    units: { from: '', to: '' },
+    scale: ONE,
+    labels,
+  }
+  return name =>
+    labels.renamed.length > 0 && prefixes.some(prefix => name.startsWith(prefix))
+      ? { from: name, to: name, status: 'labels-changed', isUnverified: false, rank: 0, shapes: [shape] }
+      : undefined
 }
 
 /** A newer name that the older generation has, too, stays beside what else becomes of it. */

@@ -10,7 +10,7 @@ export const ALL_OTHERS = '*'
 
 export type Emission = {
   isOn(metric: string, look: Look): boolean
-  /** Says what will end, and when. */
+  /** Says what will end, and when, and what has ended. */
   announce(): void
   /** Ends what has come to its end. */
   check(): void
@@ -40,7 +40,6 @@ export function createEmission(metrics: Iterable<string>, rules: EmissionRules, 
     }
   }
 
-  check()
   return {
     check,
     isOn(metric, look) {
@@ -49,6 +48,7 @@ export function createEmission(metrics: Iterable<string>, rules: EmissionRules, 
       return look(ended.entry(metric)) !== true
     },
     announce() {
+      check()
       for (const [date, metrics] of open) {
         log.warn('legacy metrics are emitted until a date', { until: date, metrics: metrics.join(' ') })
       }

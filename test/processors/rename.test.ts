@@ -183,8 +183,10 @@ describe('rename', () => {
     const counted =
       'gpucol_processor_untranslated_series{metric="runai_run_time_seconds_per_workload",reason="unknown id"}'
     assert.equal(host.counted.get(counted), 1)
+    assert.deepEqual(host.logged, ['failing ids: series are left out: no roll_up tells what their ids stand for'])
     know(host.cluster)
     assert.equal(textFromBatch(give(input, first)), 'runai_job_total_runtime{clusterId="c",job_uuid="j-1"} 60\n')
+    assert.equal(host.logged.at(-1), 'ok ids')
   })
 
   check(
@@ -223,6 +225,17 @@ describe('rename', () => {
     'DCGM_FI_DEV_GPU_UTIL_RATIO{UUID="GPU-0",DCGM_FI_SYSTEM_DRIVER_VERSION="570"} 0.25',
     `DCGM_FI_DEV_GPU_UTIL_RATIO{DCGM_FI_SYSTEM_DRIVER_VERSION="570",UUID="GPU-0"} 0.25
     DCGM_FI_DEV_GPU_UTIL{DCGM_FI_DRIVER_VERSION="570",UUID="GPU-0"} 25`,
+  )
+
+  check(
+    'gives labels their other names also on metrics that keep theirs',
+    { from: 'dcgm-exporter-4.8', to: 'dcgm-exporter-4.9' },
+    `DCGM_FI_DEV_ECC_DBE_VOL_TOTAL{UUID="GPU-0",DCGM_FI_DRIVER_VERSION="570"} 0
+    DCGM_FI_DEV_ECC_SBE_VOL_TOTAL{UUID="GPU-0"} 0
+    another{DCGM_FI_DRIVER_VERSION="570"} 1`,
+    `DCGM_FI_DEV_ECC_DBE_VOL_TOTAL{DCGM_FI_SYSTEM_DRIVER_VERSION="570",UUID="GPU-0"} 0
+    DCGM_FI_DEV_ECC_SBE_VOL_TOTAL{UUID="GPU-0"} 0
+    another{DCGM_FI_DRIVER_VERSION="570"} 1`,
   )
 
   const TWO = `runai_cpu_limits_per_active_workload{job_uuid="j-1"} 1

@@ -42,7 +42,7 @@ function metricRow(metric: LegacyMetric, translation: Translation): string {
   ]
   const newer = becomes === metric.metric ? 'the same' : `\`${becomes}\``
   const shape = translationOf(metric, translation)?.shapes[0]
-  const cells = [`\`${metric.metric}\``, [newer, ...remarks].join(', '), labelsCell(shape), valueCell(shape)]
+  const cells = [`\`${metric.metric}\``, [newer, ...remarks].join(', '), labelsCell(shape, metric), valueCell(shape)]
   return `| ${cells.join(' | ')} |`
 }
 
@@ -51,11 +51,11 @@ function translationOf({ metric }: LegacyMetric, { metrics }: Translation): Metr
   return metrics.get(expandNames(metric)[0]!)?.[0]
 }
 
-function labelsCell(shape: ShapeTranslation | undefined): string {
+function labelsCell(shape: ShapeTranslation | undefined, { successors }: LegacyMetric): string {
   if (shape === undefined) return ''
   const { renamed, removed, added, fixed } = shape.labels
   // Where nobody says which labels there are, those that have other names are the same for all metrics.
-  const pairs = shape.from === undefined ? [] : renamed
+  const pairs = renamed.filter(({ from }) => shape.from !== undefined || Object.hasOwn(successors, from))
   return [
     ...pairs.map(({ from, to, sameValue }) => `\`${from}\` ${sameValue ? '=' : '→'} \`${to}\``),
     ...removed.map(label => `− \`${label}\``),
@@ -95,7 +95,7 @@ function variantsSection(
   const rows = metrics.flatMap(metric =>
     Object.keys(metric.variants).map((variant, i) => {
       const shape = translationOf(metric, translation)?.shapes[i + 1]
-      return `| \`${metric.metric}\` | ${variant} | ${labelsCell(shape)} | ${valueCell(shape)} |`
+      return `| \`${metric.metric}\` | ${variant} | ${labelsCell(shape, metric)} | ${valueCell(shape)} |`
     }),
   )
   return `

@@ -57,6 +57,12 @@ const metricSchema = {
       additionalProperties: { type: 'string', minLength: 1 },
       description: 'Labels that the newer metric has and this name implies, with their values.',
     },
+    successors: {
+      type: 'object',
+      default: {},
+      additionalProperties: { type: 'string', minLength: 1 },
+      description: 'Labels that have other names on this metric alone, beside those of the catalog.',
+    },
     reason: { type: 'string', minLength: 1, description: 'Why there is no newer metric, or no way to compute it.' },
     computed: { type: 'string', minLength: 1, description: 'The output catalog by which `roll_up` still makes it.' },
     api: { type: 'string', minLength: 1, description: 'What the API of its owner calls it.' },

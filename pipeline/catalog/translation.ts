@@ -118,7 +118,7 @@ function checkedVariant({ name, variants }: Generation, variant: string | undefi
 
 /** A row over several generations. */
 type Way = Omit<LegacyRow, 'said'> &
-  Pick<LegacyMetric, 'help' | 'beside' | 'unverified' | 'reason' | 'computed' | 'fixed'> & {
+  Pick<LegacyMetric, 'help' | 'beside' | 'unverified' | 'reason' | 'computed' | 'fixed' | 'successors'> & {
     /** By shape. */
     readonly scales: readonly Scale[]
   }
@@ -134,7 +134,7 @@ function newer(from: Generation, to: Generation, variant: string | undefined): T
     const target = shapeIn(to, way, way.becomes)
     const shapes = preferred(way, variant).map(([shape, scale]) => ({
       ...shapeTo(shape, target, scale),
-      labels: { ...labelChanges(shape.labels, target.labels, from, to), fixed: way.fixed, match: {} },
+      labels: { ...labelChanges(shape.labels, target.labels, from, to, way), fixed: way.fixed, match: {} },
     }))
     if (way.becomes === way.name && !shapes.some(isChanged)) continue
     metrics.set(way.name, [translationOf(way, i, way.name, way.becomes, shapes)])
@@ -151,7 +151,7 @@ function older(from: Generation, to: Generation, variant: string | undefined): T
     const [shape, scale] = preferred(way, variant)[0]!
     const back = {
       ...shapeTo(source, shape, inverse(scale)),
-      labels: { ...labelChanges(source.labels, shape.labels, from, to), fixed: {}, match: way.fixed },
+      labels: { ...labelChanges(source.labels, shape.labels, from, to, way), fixed: {}, match: way.fixed },
     }
     if (way.becomes === way.name && !isChanged(back)) continue
     const known = metrics.get(way.becomes) ?? []
@@ -172,7 +172,7 @@ function othersOf(from: Generation, to: Generation): Translation['other'] {
   const [older, newer] = leadsTo(from, to) ? [from, to] : [to, from]
   const prefixes: string[] = []
   for (let at = older; at.name !== newer.name; at = at.next!) prefixes.push(...at.prefixes)
-  const labels = { ...labelChanges(undefined, undefined, from, to), fixed: {}, match: {} }
+  const labels = { ...labelChanges(undefined, undefined, from, to, { successors: {} }), fixed: {}, match: {} }
   const shape: ShapeTranslation = {
     from: undefined,
     to: undefined,
@@ -226,13 +226,14 @@ function waysBetween(from: Generation, to: Generation): readonly Way[] {
 
 function wayOf({ said, ...row }: LegacyRow): Way {
   const scales = row.shapes.map(({ unit }) => scaleBetween(unit, row.newUnit) ?? ONE)
-  const { help, beside, unverified, reason, computed, fixed } = said
+  const { help, beside, unverified, reason, computed, fixed, successors } = said
   return {
     ...row,
     scales,
     beside,
     unverified,
     fixed,
+    successors,
     ...(help !== undefined && { help }),
     ...(reason !== undefined && { reason }),
     ...(computed !== undefined && { computed }),
@@ -250,6 +251,7 @@ function joined(first: Way, second: Way | undefined): Way {
     scales: first.scales.map(scale => combine(scale, second.scales[0]!)),
     shapes: first.shapes.map(shape => ({ ...shape, labels: shape.labels ?? second.shapes[0]!.labels })),
     fixed: { ...second.fixed, ...first.fixed },
+    successors: { ...second.successors, ...first.successors },
     status: second.status === 'removed' || second.status === 'duplicate' ? second.status : first.status,
     unverified: first.unverified || second.unverified,
     ...(reason !== undefined && { reason }),
@@ -283,11 +285,14 @@ function labelChanges(
   to: readonly string[] | undefined,
   source: Generation,
   target: Generation,
+  { successors }: Pick<Way, 'successors'>,
 ): Pick<LabelChanges, 'renamed' | 'removed' | 'added'> {
   const areKnown = from !== undefined && to !== undefined
   const isRenamed = (one: string, other: string): boolean =>
     !areKnown || (from.includes(one) && !to.includes(one) && to.includes(other) && !from.includes(other))
-  const renamed = labelPairs(source, target)
+  const own = Object.entries(successors)
+  const pairs = leadsTo(source, target) ? own : own.map(([one, other]): [string, string] => [other, one])
+  const renamed = [...labelPairs(source, target), ...pairs]
     .filter(([one, other]) => isRenamed(one, other))
     .map(([one, other]) => ({
       from: one,

@@ -94,12 +94,19 @@ describe('a translation', () => {
   ])
 
   check('kube-state-metrics-1', 'kube-state-metrics-2', 'kube_node_status_capacity_cpu_cores', [
-    'kube_node_status_capacity hpa=horizontalpodautoscaler +resource:cpu +unit:core',
+    'kube_node_status_capacity +resource:cpu +unit:core',
   ])
-  check('kube-state-metrics-2', 'kube-state-metrics-1', 'kube_pod_init_container_resource_limits', [
-    'kube_pod_init_container_resource_limits',
-    'kube_pod_init_container_resource_limits_cpu_cores horizontalpodautoscaler=hpa -resource:cpu -unit:core',
-    'kube_pod_init_container_resource_limits_memory_bytes horizontalpodautoscaler=hpa -resource:memory -unit:byte',
+  check('kube-state-metrics-2', 'kube-state-metrics-1', 'kube_pod_container_resource_limits', [
+    'kube_pod_container_resource_limits',
+    'kube_pod_container_resource_limits_cpu_cores -resource:cpu -unit:core',
+    'kube_pod_container_resource_limits_memory_bytes -resource:memory -unit:byte',
+    'kube_pod_container_resource_limits_nvidia_gpu_devices -resource:nvidia_com_gpu -unit:integer',
+  ])
+  check('kube-state-metrics-1', 'kube-state-metrics-2', 'kube_hpa_spec_max_replicas', [
+    'kube_horizontalpodautoscaler_spec_max_replicas hpa=horizontalpodautoscaler',
+  ])
+  check('kube-state-metrics-2', 'kube-state-metrics-1', 'kube_volumeattachment_info', [
+    'kube_volumeattachment_info node=nodeName',
   ])
 
   for (const [from, to, metric, target, scale] of [

@@ -57,14 +57,16 @@ export function distance({ names }: Labels, labels: readonly string[] | undefine
   return names.length + labels.length - 2 * shared
 }
 
-function translateMetric(
-  metric: Metric,
-  { to, help = metric.help }: MetricTranslation,
-  shape: ShapeTranslation,
-): Metric {
-  const unit = shape.scale === ONE ? metric.unit : shape.units.to
+/** Units in words, where others find out by the help in which unit a metric is. */
+const UNIT_WORDS: Readonly<Record<string, string>> = { '1': 'ratio', By: 'bytes', 'By/s': 'bytes per second' }
+
+/** What the source says of a metric in another unit is no longer true. */
+function translateMetric(metric: Metric, { from, to, help }: MetricTranslation, shape: ShapeTranslation): Metric {
+  const isInUnit = shape.scale === ONE
+  const unit = isInUnit ? metric.unit : shape.units.to
   if (to === metric.name && unit === metric.unit) return metric
-  return metricFrom({ ...metric, name: to!, family: to!, unit, help })
+  const words = isInUnit ? metric.help : `${from}, in ${UNIT_WORDS[unit] ?? unit}.`
+  return metricFrom({ ...metric, name: to!, family: to!, unit, help: help ?? words })
 }
 
 /** Undefined if a label has to be looked up and nobody knows what the series is about. */

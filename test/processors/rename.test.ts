@@ -3,6 +3,7 @@ import { identities, identityKey } from '../../pipeline/cluster/identities.ts'
 import type { Cluster } from '../../pipeline/component.ts'
 import type { Batch } from '../../pipeline/model/batch.ts'
 import { labelsFrom } from '../../pipeline/model/labels.ts'
+import { normalize } from '../../processors/normalize.ts'
 import { rename } from '../../processors/rename.ts'
 import { batchFromText } from '../support/batch-from-text.ts'
 import { configOf } from '../support/config-of.ts'
@@ -237,6 +238,31 @@ describe('rename', () => {
     DCGM_FI_DEV_ECC_SBE_VOL_TOTAL{UUID="GPU-0"} 0
     another{DCGM_FI_DRIVER_VERSION="570"} 1`,
   )
+
+  it('leaves the facts of an exporter what they are, in whichever generation it speaks', () => {
+    const text = `# HELP DCGM_FI_DEV_GPU_UTIL GPU utilization (in %).
+      DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-0"} 25
+      # HELP DCGM_FI_DEV_FB_USED Framebuffer memory used (in MiB).
+      DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-0"} 3
+      # HELP DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL Bandwidth (in MB/s).
+      DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL{gpu="0",UUID="GPU-0"} 7
+      # HELP DCGM_FI_DEV_MEM_COPY_UTIL Memory utilization (in %).
+      DCGM_FI_DEV_MEM_COPY_UTIL{gpu="0",UUID="GPU-0"} 50`
+    const [older, newer] = ['dcgm-exporter-4.8', 'dcgm-exporter-4.9']
+    const facts = (batch: Batch): string => {
+      const out: Batch[] = []
+      normalize.create(configOf(normalize, {}), testHost(), one => void out.push(one)).consume(batch)
+      return lines(textFromBatch(out[0]!))
+    }
+    const expected = facts(batchFromText(text))
+    const renewed = renamed({ from: older, to: newer }).give(text)
+    assert.equal(facts(renewed), expected)
+    const out: Batch[] = []
+    const back = rename.create(configOf(rename, { from: newer, to: older }), testHost(), batch => void out.push(batch))
+    back.consume(renewed)
+    assert.equal(lines(textFromBatch(out[0]!)), lines(textFromBatch(batchFromText(text))))
+    assert.equal(facts(out[0]!), expected)
+  })
 
   const TWO = `runai_cpu_limits_per_active_workload{job_uuid="j-1"} 1
     runai_memory_limits_per_active_workload{job_uuid="j-1"} 2`

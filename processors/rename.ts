@@ -3,13 +3,13 @@
  *
  * Place it after `roll_up` to emit older names, and before whoever selects metrics by name to bring older ones up to date.
  */
-import { olderNameProblems, translationProblems } from '../pipeline/catalog/catalogs.ts'
 import {
   loadTranslation,
   olderMetrics,
   type MetricTranslation,
   type Translation,
 } from '../pipeline/catalog/translation.ts'
+import { olderNameProblems, translationProblems } from '../pipeline/catalog/translation-problems.ts'
 import { identities, wantIdentities } from '../pipeline/cluster/identities.ts'
 import { defineProcessor, type ConfigSchema, type Problem } from '../pipeline/component.ts'
 import type { Look, Mapped, SeriesMap } from '../pipeline/model/label-processor.ts'

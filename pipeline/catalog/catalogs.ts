@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { Catalogs, Problem } from '../component.ts'
+import type { Catalogs } from '../component.ts'
 import { closest } from '../config/closest.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { packageFile } from '../package-files.ts'
@@ -15,7 +15,6 @@ import { generationOf } from './generations.ts'
 import type { InputCatalog } from './input-catalog.ts'
 import type { OutputCatalog, OutputMetric } from './output-schema.ts'
 import { metricMistakes } from './resolve-output.ts'
-import { loadTranslation, olderMetrics, type Translation } from './translation.ts'
 import type { WorkloadsCatalog } from './workloads-schema.ts'
 
 type Read = { readonly version: string; readonly catalog: Catalog }
@@ -139,43 +138,6 @@ export function outputCatalogProblems(name: string): string[] {
   return mistakesOf(name, loadOutputCatalog)
 }
 
-/** What is wrong with a translation that a config asks for, each mistake at the option that is to blame. */
-export function translationProblems(
-  from: string,
-  to: string,
-  variant: string | undefined,
-): { readonly translation: Translation | undefined; readonly problems: readonly Problem[] } {
-  const catalogs = createCatalogs(packageFile('configs', 'catalogs'))
-  const problems: Problem[] = []
-  const attempt = <T>(option: string, load: () => T): T | undefined => {
-    try {
-      return load()
-    } catch (error) {
-      problems.push(...messagesOf(error as Error).map(message => ({ path: [option], message })))
-      return undefined
-    }
-  }
-  attempt('from', () => generationOf(catalogs, from))
-  attempt('to', () => generationOf(catalogs, to))
-  if (problems.length > 0) return { translation: undefined, problems }
-  const usual = attempt('to', () => loadTranslation(catalogs, from, to))
-  const translation = usual && attempt('variant', () => loadTranslation(catalogs, from, to, variant))
-  return { translation, problems }
-}
-
-/** What is wrong with older names that a config uses. */
-export function olderNameProblems(names: readonly string[], translation: Translation): Problem[] {
-  const known = new Set(olderMetrics(translation).map(({ name }) => name))
-  return names.flatMap(name => {
-    if (known.has(name)) return []
-    const { from, to, older } = translation
-    const meant = closest(name, known)
-    const hint = meant === undefined ? '' : `; did you mean \`${meant}\`?`
-    const message = `${(older === 'from' ? from : to).name} has no \`${name}\` that would be another in ${(older === 'from' ? to : from).name}${hint}`
-    return [{ path: [name], message }]
-  })
-}
-
 function mistakesOf(name: string, load: (catalogs: Catalogs, name: string) => unknown): string[] {
   try {
     load(createCatalogs(packageFile('configs', 'catalogs')), name)
@@ -185,7 +147,8 @@ function mistakesOf(name: string, load: (catalogs: Catalogs, name: string) => un
   }
 }
 
-function messagesOf(error: Error): string[] {
+/** Each mistake of a catalog with its own file, line and column. */
+export function messagesOf(error: Error): string[] {
   if (!(error instanceof ConfigError)) return [error.message]
   return error.problems.map(({ file, line, column, message, suggestion }) => {
     const meant = suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`

@@ -138,3 +138,8 @@ function sameLabels(one: readonly string[] | undefined, other: readonly string[]
   if (one === undefined || other === undefined) return one === other
   return one.length === other.length && one.every(label => other.includes(label))
 }
+
+/** Whether one generation is older than another of the same line. */
+export function leadsTo({ next }: Generation, target: Generation): boolean {
+  return next !== undefined && (next.name === target.name || leadsTo(next, target))
+}

@@ -3,11 +3,12 @@
  * and by which factor. `rename` translates series by it, and `gpucol migrate` what asks for them.
  */
 import type { Catalogs } from '../component.ts'
-import { combine, inverse, ONE, type Scale } from '../model/scale.ts'
-import { namesIntroduced, type Generation, type LegacyRow, type Shape } from './generation.ts'
+import { inverse, ONE, type Scale } from '../model/scale.ts'
+import { leadsTo, type Generation, type Shape } from './generation.ts'
 import { generationOf } from './generations.ts'
-import type { LegacyMetric, Status } from './legacy-schema.ts'
-import { scaleBetween } from './units.ts'
+import { labelChanges, type LabelChanges } from './label-changes.ts'
+import type { Status } from './legacy-schema.ts'
+import { preferred, waysBetween, type Way } from './ways.ts'
 
 export type Translation = {
   readonly from: Generation
@@ -50,19 +51,6 @@ export type ShapeTranslation = {
   readonly labels: LabelChanges
 }
 
-export type LabelChanges = {
-  /** One label in the place of another; where its value is another, too, that is looked up. */
-  readonly renamed: readonly { readonly from: string; readonly to: string; readonly sameValue: boolean }[]
-  /** Labels without a successor. */
-  readonly removed: readonly string[]
-  /** Labels that have to be looked up. */
-  readonly added: readonly string[]
-  /** Labels that the new name has and the old one implied. */
-  readonly fixed: Readonly<Record<string, string>>
-  /** Labels, with values, that a series must have to be meant; the new name implies them. */
-  readonly match: Readonly<Record<string, string>>
-}
-
 export type RemovedMetric = {
   readonly metric: string
   readonly reason: string
@@ -98,10 +86,6 @@ export function olderMetrics({ metrics, older }: Translation): readonly OlderMet
   })
 }
 
-function leadsTo({ next }: Generation, target: Generation): boolean {
-  return next !== undefined && (next.name === target.name || leadsTo(next, target))
-}
-
 function ways({ name, next }: Generation): string {
   return next === undefined ? `${name} is the newest of its kind` : `${name} leads to ${successorsOf(next).join(', ')}`
 }
@@ -116,13 +100,6 @@ function checkedVariant({ name, variants }: Generation, variant: string | undefi
   throw new Error(`${name} has no variant "${variant}"; ${there}`)
 }
 
-/** A row over several generations. */
-type Way = Omit<LegacyRow, 'said'> &
-  Pick<LegacyMetric, 'help' | 'beside' | 'unverified' | 'reason' | 'computed' | 'fixed' | 'successors'> & {
-    /** By shape. */
-    readonly scales: readonly Scale[]
-  }
-
 function newer(from: Generation, to: Generation, variant: string | undefined): Translation {
   const ways = waysBetween(from, to)
   const metrics = new Map<string, readonly MetricTranslation[]>()
@@ -134,7 +111,7 @@ function newer(from: Generation, to: Generation, variant: string | undefined): T
     const target = shapeIn(to, way, way.becomes)
     const shapes = preferred(way, variant).map(([shape, scale]) => ({
       ...shapeTo(shape, target, scale),
-      labels: { ...labelChanges(shape.labels, target.labels, from, to, way), fixed: way.fixed, match: {} },
+      labels: { ...labelChanges(shape.labels, target.labels, from, to, way.successors), fixed: way.fixed, match: {} },
     }))
     if (way.becomes === way.name && !shapes.some(isChanged)) continue
     metrics.set(way.name, [translationOf(way, i, way.name, way.becomes, shapes)])
@@ -151,7 +128,7 @@ function older(from: Generation, to: Generation, variant: string | undefined): T
     const [shape, scale] = preferred(way, variant)[0]!
     const back = {
       ...shapeTo(source, shape, inverse(scale)),
-      labels: { ...labelChanges(source.labels, shape.labels, from, to, way), fixed: {}, match: way.fixed },
+      labels: { ...labelChanges(source.labels, shape.labels, from, to, way.successors), fixed: {}, match: way.fixed },
     }
     if (way.becomes === way.name && !isChanged(back)) continue
     const known = metrics.get(way.becomes) ?? []
@@ -172,7 +149,7 @@ function othersOf(from: Generation, to: Generation): Translation['other'] {
   const [older, newer] = leadsTo(from, to) ? [from, to] : [to, from]
   const prefixes: string[] = []
   for (let at = older; at.name !== newer.name; at = at.next!) prefixes.push(...at.prefixes)
-  const labels = { ...labelChanges(undefined, undefined, from, to, { successors: {} }), fixed: {}, match: {} }
+  const labels = { ...labelChanges(undefined, undefined, from, to, {}), fixed: {}, match: {} }
   const shape: ShapeTranslation = {
     from: undefined,
     to: undefined,
@@ -212,65 +189,6 @@ function cameLater(from: Generation, to: Generation): Set<string> {
   return names
 }
 
-/** All that differs between a generation and a later one, in one step. */
-function waysBetween(from: Generation, to: Generation): readonly Way[] {
-  const own = [...from.rows.values()].map(wayOf)
-  const next = from.next!
-  if (next.name === to.name) return own
-  const later = waysBetween(next, to)
-  const byName = new Map(later.map(way => [way.name, way]))
-  const introduced = namesIntroduced(from.rows, from.added)
-  const carried = later.filter(({ name }) => !introduced.has(name) && !from.rows.has(name))
-  return [...own.map(way => joined(way, byName.get(way.becomes ?? ''))), ...carried.map(usualOnly)]
-}
-
-function wayOf({ said, ...row }: LegacyRow): Way {
-  const scales = row.shapes.map(({ unit }) => scaleBetween(unit, row.newUnit) ?? ONE)
-  const { help, beside, unverified, reason, computed, fixed, successors } = said
-  return {
-    ...row,
-    scales,
-    beside,
-    unverified,
-    fixed,
-    successors,
-    ...(help !== undefined && { help }),
-    ...(reason !== undefined && { reason }),
-    ...(computed !== undefined && { computed }),
-  }
-}
-
-/** First one way, then the other. */
-function joined(first: Way, second: Way | undefined): Way {
-  if (first.becomes === undefined || second === undefined) return first
-  const { becomes, newUnit, reason, computed } = second
-  return {
-    ...first,
-    becomes,
-    newUnit,
-    scales: first.scales.map(scale => combine(scale, second.scales[0]!)),
-    shapes: first.shapes.map(shape => ({ ...shape, labels: shape.labels ?? second.shapes[0]!.labels })),
-    fixed: { ...second.fixed, ...first.fixed },
-    successors: { ...second.successors, ...first.successors },
-    status: second.status === 'removed' || second.status === 'duplicate' ? second.status : first.status,
-    unverified: first.unverified || second.unverified,
-    ...(reason !== undefined && { reason }),
-    ...(computed !== undefined && { computed }),
-  }
-}
-
-/** The variants of a later generation are no matter of this one. */
-function usualOnly(way: Way): Way {
-  return { ...way, shapes: way.shapes.slice(0, 1), scales: way.scales.slice(0, 1) }
-}
-
-/** The shapes of a way with their scales, the one that was asked for first. */
-function preferred({ shapes, scales }: Way, variant: string | undefined): [Shape, Scale][] {
-  const all = shapes.map((shape, i): [Shape, Scale] => [shape, scales[i]!])
-  const at = all.findIndex(([shape]) => shape.variant === variant)
-  return at <= 0 ? all : [all[at]!, ...all.filter((_, i) => i !== at)]
-}
-
 /** What a metric looks like in the later generation. */
 function shapeIn(later: Generation, { newUnit }: Way, name: string): Shape {
   return later.shapesOf(name)?.[0] ?? { variant: '', labels: undefined, unit: newUnit }
@@ -278,46 +196,6 @@ function shapeIn(later: Generation, { newUnit }: Way, name: string): Shape {
 
 function shapeTo(from: Shape, to: Shape, scale: Scale): Omit<ShapeTranslation, 'labels'> {
   return { from: from.labels, to: to.labels, units: { from: from.unit, to: to.unit }, scale }
-}
-
-function labelChanges(
-  from: readonly string[] | undefined,
-  to: readonly string[] | undefined,
-  source: Generation,
-  target: Generation,
-  { successors }: Pick<Way, 'successors'>,
-): Pick<LabelChanges, 'renamed' | 'removed' | 'added'> {
-  const areKnown = from !== undefined && to !== undefined
-  const isRenamed = (one: string, other: string): boolean =>
-    !areKnown || (from.includes(one) && !to.includes(one) && to.includes(other) && !from.includes(other))
-  const own = Object.entries(successors)
-  const pairs = leadsTo(source, target) ? own : own.map(([one, other]): [string, string] => [other, one])
-  const renamed = [...labelPairs(source, target), ...pairs]
-    .filter(([one, other]) => isRenamed(one, other))
-    .map(([one, other]) => ({
-      from: one,
-      to: other,
-      sameValue: source.attributes.get(one) === target.attributes.get(other),
-    }))
-  if (!areKnown) return { renamed, removed: [], added: [] }
-  const gone = new Set(renamed.map(change => change.from))
-  const come = new Set(renamed.map(change => change.to))
-  return {
-    renamed,
-    removed: from.filter(label => !to.includes(label) && !gone.has(label)),
-    added: to.filter(label => !from.includes(label) && !come.has(label)),
-  }
-}
-
-/** Labels of one generation with those that stand in their place in another. */
-function labelPairs(source: Generation, target: Generation): [string, string][] {
-  if (!leadsTo(source, target)) return labelPairs(target, source).map(([one, other]) => [other, one])
-  const pairs = new Map<string, string>()
-  for (let at = source; at.name !== target.name; at = at.next!) {
-    for (const [one, other] of pairs) pairs.set(one, at.successors.get(other) ?? other)
-    for (const [one, other] of at.successors) if (!pairs.has(one)) pairs.set(one, other)
-  }
-  return [...pairs]
 }
 
 function isChanged({ scale, labels }: ShapeTranslation): boolean {

@@ -135,7 +135,8 @@ function isSameContainer(one: Container, other: Container): boolean {
   return (
     one.name === other.name &&
     one.image === other.image &&
-    isSameAmounts(one.requests, other.requests) && isSameAmounts(one.limits, other.limits)
+    isSameAmounts(one.requests, other.requests) &&
+    isSameAmounts(one.limits, other.limits)
   )
 }
 

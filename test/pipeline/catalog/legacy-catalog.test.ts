@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCatalogs, translationProblems } from '../../../pipeline/catalog/catalogs.ts'
+import { createCatalogs } from '../../../pipeline/catalog/catalogs.ts'
+import { translationProblems } from '../../../pipeline/catalog/translation-problems.ts'
 import type { ConfigError } from '../../../pipeline/config/config-error.ts'
 
 const NEWEST = `kind: output

@@ -20,7 +20,11 @@ describe('keepPod', () => {
             hostNetwork: true,
             priorityClassName: 'high',
             containers: [
-              { name: 'main', image: 'train:1', resources: { requests: { cpu: '500m' }, limits: { 'nvidia.com/gpu': '2' } } },
+              {
+                name: 'main',
+                image: 'train:1',
+                resources: { requests: { cpu: '500m' }, limits: { 'nvidia.com/gpu': '2' } },
+              },
               { name: 'bare' },
             ],
             initContainers: [{ name: 'before', resources: { requests: { memory: '1Gi' } } }],

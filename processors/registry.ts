@@ -8,6 +8,7 @@ import { limitCardinality } from './limit-cardinality.ts'
 import { memoryLimiter } from './memory-limiter.ts'
 import { normalize } from './normalize.ts'
 import { relabel } from './relabel.ts'
+import { rename } from './rename.ts'
 import { rollUp } from './roll-up.ts'
 import { setLabels } from './set-labels.ts'
 
@@ -16,6 +17,7 @@ export const processors: readonly ProcessorDefinition[] = [
   joinWorkload,
   rollUp,
   relabel,
+  rename,
   filter,
   setLabels,
   convertUnits,

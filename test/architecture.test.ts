@@ -68,7 +68,13 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
   ['pipeline/main.ts', ['pipeline/', 'receivers/registry.ts', 'processors/registry.ts', 'exporters/registry.ts']],
   ['pipeline/commands/', ['pipeline/']],
   // They read catalogs when a config is checked; what one of them sees of the cluster the other reads.
-  ...['processors/normalize', 'processors/join-workload', 'processors/roll-up', 'processors/convert-units'].map(
+  ...[
+    'processors/normalize',
+    'processors/join-workload',
+    'processors/roll-up',
+    'processors/rename',
+    'processors/convert-units',
+  ].map(
     part =>
       [
         part,

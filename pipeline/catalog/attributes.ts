@@ -17,6 +17,8 @@ const OF_PODS = [
   'job_id',
   'job_name',
   'job_type',
+  'image',
+  'gpu_share',
 ] as const
 const OF_NODES = ['node', 'nodepool'] as const
 const OF_GPUS = ['gpu', 'uuid', 'model'] as const

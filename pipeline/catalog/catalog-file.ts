@@ -1,8 +1,8 @@
 /** Reads one catalog file and says all that is wrong with it, each at its place. */
 import { checkValue } from '../config/check-value.ts'
-import type { ConfigProblem } from '../config/config-error.ts'
+import { ConfigError, type ConfigProblem } from '../config/config-error.ts'
 import { MAX_FILE_BYTES } from '../config/config-file.ts'
-import { placeOfValue } from '../config/entry-path.ts'
+import { placeOfKey, placeOfValue } from '../config/entry-path.ts'
 import type { Finding } from '../config/finding.ts'
 import { problemsFrom } from '../config/problems.ts'
 import type { Schema } from '../config/schema-walk.ts'
@@ -10,22 +10,26 @@ import { findSecrets } from '../config/secrets.ts'
 import { createSource, startOf } from '../config/source.ts'
 import { readYaml, type YamlEntry } from '../config/yaml-source.ts'
 import { factFrom, factsSchema, type Fact, type FactsFile } from './fact-schema.ts'
+import type { Generation } from './generation.ts'
 import type { InputCatalog } from './input-catalog.ts'
 import { inputSchema, type InputFile } from './input-schema.ts'
+import { legacySchema, type LegacyCatalog } from './legacy-schema.ts'
 import { outputSchema, type OutputCatalog } from './output-schema.ts'
+import { legacyMistakes } from './resolve-legacy.ts'
 import { outputMistakes } from './resolve-output.ts'
 import { checkRange, checkUnit, resolveInput } from './resolve-input.ts'
 import { workloadsMistakes, workloadsSchema, type WorkloadsCatalog } from './workloads-schema.ts'
 
 /** The facts that need no definition in a catalog. */
 export type FactsCatalog = { readonly kind: 'facts'; readonly facts: ReadonlyMap<string, Fact> }
-export type Catalog = InputCatalog | FactsCatalog | WorkloadsCatalog | OutputCatalog
+export type Catalog = InputCatalog | FactsCatalog | WorkloadsCatalog | OutputCatalog | LegacyCatalog
 
 const SCHEMAS: Readonly<Record<string, Schema>> = {
   input: inputSchema,
   facts: factsSchema,
   workloads: workloadsSchema,
   output: outputSchema,
+  legacy: legacySchema,
 }
 
 /** What other catalogs know; asked for when it is needed. */
@@ -34,6 +38,8 @@ export type Vocabulary = {
   shared(): ReadonlyMap<string, Fact>
   /** Those, and all that some input catalog defines. */
   all(): ReadonlyMap<string, Fact>
+  /** Another generation of metric names. Throws if there is none. */
+  generation(nameOrPath: string): Generation
 }
 
 /** Without a catalog there is at least one problem. */
@@ -85,9 +91,33 @@ function checked(
     findings.push(...mistakes.map(({ path, ...rest }) => ({ place: placeOfValue(entry, path), ...rest })))
     return value as OutputCatalog
   }
+  if (kind === 'legacy') return legacyCatalog(value as LegacyCatalog, entry, vocabulary, findings)
   const { catalog, findings: more } = resolveInput(value as InputFile, entry, vocabulary.shared())
   findings.push(...more)
   return catalog
+}
+
+function legacyCatalog(
+  file: LegacyCatalog,
+  entry: YamlEntry,
+  vocabulary: Vocabulary,
+  findings: Finding[],
+): LegacyCatalog {
+  try {
+    const next = file.successor === undefined ? undefined : vocabulary.generation(file.successor)
+    for (const { path, isOfKey, ...rest } of legacyMistakes(file, next)) {
+      findings.push({ place: isOfKey === true ? placeOfKey(entry, path) : placeOfValue(entry, path), ...rest })
+    }
+  } catch (error) {
+    const [first] = error instanceof ConfigError ? error.problems : []
+    const message = first === undefined ? (error as Error).message : `${placeText(first)}: ${first.message}`
+    findings.push({ place: placeOfValue(entry, ['successor']), message })
+  }
+  return file
+}
+
+function placeText({ file, line, column }: ConfigProblem): string {
+  return line === undefined ? file : `${file}:${line}:${column}`
 }
 
 function factsCatalog(file: FactsFile, entry: YamlEntry, findings: Finding[]): FactsCatalog {

@@ -10,6 +10,8 @@ import { ConfigError } from '../config/config-error.ts'
 import { packageFile } from '../package-files.ts'
 import { readCatalog, type Catalog } from './catalog-file.ts'
 import type { Fact } from './fact-schema.ts'
+import type { Generation } from './generation.ts'
+import { generationOf } from './generations.ts'
 import type { InputCatalog } from './input-catalog.ts'
 import type { OutputCatalog, OutputMetric } from './output-schema.ts'
 import { metricMistakes } from './resolve-output.ts'
@@ -34,6 +36,9 @@ export const INPUT_CATALOGS = [
 const known = new Map<string, Read>()
 
 export function createCatalogs(directory: string): Catalogs {
+  /** What is being read: a catalog that leads to itself would be read for ever. */
+  const reading = new Set<string>()
+
   function shared(): ReadonlyMap<string, Fact> {
     const catalog = load(VOCABULARY)
     return catalog.kind === 'facts' ? catalog.facts : new Map()
@@ -45,10 +50,18 @@ export function createCatalogs(directory: string): Catalogs {
     const read = known.get(key)
     const { text, version } = readText(path, nameOrPath, directory, read)
     if (read !== undefined && read.version === version) return read.catalog
-    const { catalog, problems } = readCatalog(path, text, { shared, all: () => knownFacts({ load }) })
-    if (catalog === undefined) throw new ConfigError(problems)
-    known.set(key, { version, catalog })
-    return catalog
+    if (reading.has(key)) throw new Error(`catalog "${nameOrPath}" comes after itself`)
+    reading.add(key)
+    try {
+      const all = (): ReadonlyMap<string, Fact> => knownFacts({ load })
+      const generation = (name: string): Generation => generationOf({ load }, name)
+      const { catalog, problems } = readCatalog(path, text, { shared, all, generation })
+      if (catalog === undefined) throw new ConfigError(problems)
+      known.set(key, { version, catalog })
+      return catalog
+    } finally {
+      reading.delete(key)
+    }
   }
 
   return { load }
@@ -134,7 +147,8 @@ function mistakesOf(name: string, load: (catalogs: Catalogs, name: string) => un
   }
 }
 
-function messagesOf(error: Error): string[] {
+/** Each mistake of a catalog with its own file, line and column. */
+export function messagesOf(error: Error): string[] {
   if (!(error instanceof ConfigError)) return [error.message]
   return error.problems.map(({ file, line, column, message, suggestion }) => {
     const meant = suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`

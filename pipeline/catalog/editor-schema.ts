@@ -1,6 +1,7 @@
 /** The JSON schemas of catalogs, for editors. */
 import { closeMaps, mapSchemas, type Schema } from '../config/schema-walk.ts'
 import { inputSchema } from './input-schema.ts'
+import { legacySchema } from './legacy-schema.ts'
 import { outputSchema } from './output-schema.ts'
 
 export function inputEditorSchema(): object {
@@ -9,6 +10,10 @@ export function inputEditorSchema(): object {
 
 export function outputEditorSchema(): object {
   return editorSchemaOf('output', outputSchema)
+}
+
+export function legacyEditorSchema(): object {
+  return editorSchemaOf('legacy', legacySchema)
 }
 
 function editorSchemaOf(kind: string, schema: Schema): object {

@@ -110,15 +110,16 @@ const NO_CONTAINERS: readonly Container[] = []
 
 /** The pods of one workload have one list. */
 function keepContainers(containers: unknown): readonly Container[] {
-  const kept = records(containers).map(({ name, resources }) => ({
+  const kept = records(containers).map(({ name, image, resources }) => ({
     name: shareText(textOf(name)),
+    image: shareText(textOf(image)),
     requests: parseQuantities(isRecord(resources) ? resources['requests'] : undefined),
     limits: parseQuantities(isRecord(resources) ? resources['limits'] : undefined),
   }))
   if (kept.length === 0) return NO_CONTAINERS
   let hash = 0
-  for (const { name, requests, limits } of kept) {
-    hash = hashString(name, hash)
+  for (const { name, image, requests, limits } of kept) {
+    hash = hashString(image, hashString(name, hash))
     for (const amounts of [requests, limits]) {
       for (const [resource, amount] of amounts) hash = hashString(`${resource}${amount}`, hash)
     }
@@ -132,7 +133,10 @@ function keepContainers(containers: unknown): readonly Container[] {
 
 function isSameContainer(one: Container, other: Container): boolean {
   return (
-    one.name === other.name && isSameAmounts(one.requests, other.requests) && isSameAmounts(one.limits, other.limits)
+    one.name === other.name &&
+    one.image === other.image &&
+    isSameAmounts(one.requests, other.requests) &&
+    isSameAmounts(one.limits, other.limits)
   )
 }
 

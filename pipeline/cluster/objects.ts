@@ -51,6 +51,8 @@ export type Pod = KubernetesMetadata & {
 
 export type Container = {
   readonly name: string
+  /** As it was asked for; missing where the source does not say. */
+  readonly image?: string
   /** By the name that Kubernetes has for the resource (`cpu`, `nvidia.com/mig-1g.5gb`), in base units: cores, bytes, pieces. */
   readonly requests: ReadonlyMap<string, number>
   readonly limits: ReadonlyMap<string, number>

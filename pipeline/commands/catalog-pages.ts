@@ -1,9 +1,11 @@
-/** The pages of all output catalogs, with example lines from a cluster that is run for them. */
+/** The pages of all output and legacy catalogs, the former with example lines from a cluster that is run for them. */
 import { readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Catalog } from '../catalog/catalog-file.ts'
 import { catalogPage } from '../catalog/catalog-page.ts'
 import { createCatalogs } from '../catalog/catalogs.ts'
+import { legacyPage } from '../catalog/legacy-page.ts'
+import { loadTranslation } from '../catalog/translation.ts'
 import type { Registries } from '../component.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { loadSuites } from '../config-tests/run-suites.ts'
@@ -25,6 +27,9 @@ export async function catalogPages(registries: Registries): Promise<Map<string, 
     if (!file.endsWith('.yaml')) continue
     const name = basename(file, '.yaml')
     const catalog = catalogs.load(name) as Catalog
+    if (catalog.kind === 'legacy' && catalog.successor !== undefined) {
+      pages.set(`reference/${name}.md`, legacyPage(catalog, loadTranslation(catalogs, name, catalog.successor)))
+    }
     if (catalog.kind !== 'output') continue
     const page = catalogPage(catalog, {
       name,

@@ -1,5 +1,5 @@
 /** The files in `configs/` that are made from the definitions of the components. */
-import { inputEditorSchema, outputEditorSchema } from '../catalog/editor-schema.ts'
+import { inputEditorSchema, legacyEditorSchema, outputEditorSchema } from '../catalog/editor-schema.ts'
 import type { Registries } from '../component.ts'
 import { testEditorSchema } from '../config-tests/editor-schema.ts'
 import { editorSchema } from '../config/editor-schema.ts'
@@ -15,6 +15,7 @@ export async function generatedFiles(registries: Registries): Promise<ReadonlyMa
     ['test-schema.json', jsonText(testEditorSchema(registries))],
     ['catalogs/input-catalog.schema.json', jsonText(inputEditorSchema())],
     ['catalogs/output-catalog.schema.json', jsonText(outputEditorSchema())],
+    ['catalogs/legacy-catalog.schema.json', jsonText(legacyEditorSchema())],
     ['reference.md', referencePage(registries)],
     ['own-metrics.md', renderOwnMetricsPage()],
     ['kubernetes/rbac.yaml', exampleManifest(registries)],

@@ -218,6 +218,18 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'Points with a value that cannot be, and were left out, by what they would have become; their series go on.',
   ),
   counter(
+    'gpucol_processor_untranslated_series',
+    '{series}',
+    [...processor, 'metric', 'reason'],
+    'Series that got no name of another generation, by their metric: nobody knows the ids that they have, or another has the name already. Counted when plans are made.',
+  ),
+  gauge(
+    'gpucol_deprecated_series',
+    '{series}',
+    [...processor, 'metric'],
+    'Series with names, labels or units of an older generation that are handed on now, by metric.',
+  ),
+  counter(
     'gpucol_processor_resolved_metric_points',
     '{point}',
     processor,

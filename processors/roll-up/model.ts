@@ -2,6 +2,7 @@
 import type { Level } from '../../pipeline/catalog/output-schema.ts'
 import { nodeAt } from '../../pipeline/cluster/find-node.ts'
 import { podOf, seenTables, type PodReader } from '../../pipeline/cluster/find-pod.ts'
+import { writeIdentities } from '../../pipeline/cluster/identities.ts'
 import { SEEN_DEVICES, type SeenDevice } from '../../pipeline/cluster/seen.ts'
 import { clusterTables } from '../../pipeline/cluster/tables.ts'
 import type { Cluster } from '../../pipeline/component.ts'
@@ -69,7 +70,21 @@ export function createModel(cluster: Cluster, rules: () => ModelRules, levels: R
   const quotas = new QuotaRecords()
   let podChanges: readonly PodChange[] = []
   let known: ModelRules | undefined
+  let areIdentitiesTold = false
   let changes = -1
+
+  /** For who has to give one id for another. */
+  function tellIdentities(): void {
+    const rosters = [workloads.all, nodes.all]
+    const isSame = podChanges.length === 0 && rosters.every(({ changed }) => changed.size === 0)
+    if (isSame && areIdentitiesTold) return
+    areIdentitiesTold = writeIdentities(cluster, {
+      workloads: workloads.all.values(),
+      pods: pods.all.values(),
+      nodes: nodes.all.values(),
+      workloadOf: pod => workloads.of(pod as PodRecord),
+    })
+  }
 
   function poolOf(name: string | undefined): Entity | undefined {
     if (name === undefined || name === '') return undefined
@@ -126,6 +141,7 @@ export function createModel(cluster: Cluster, rules: () => ModelRules, levels: R
       for (const entities of keyed.values()) entities.refresh(podChanges, devices.jobs.values())
       nodes.refresh(tables, seen, devices.boards)
       quotas.refresh(tables, seen, { identity: its.workload.identity, clusterId, unlimited: its.unlimited })
+      tellIdentities()
       return true
     },
     settle() {

@@ -5,11 +5,12 @@ import { isReservation } from '../../pipeline/cluster/assignment-rules.ts'
 import { claimedDevices } from '../../pipeline/cluster/claims.ts'
 import { nodeOf } from '../../pipeline/cluster/find-node.ts'
 import type { FoundPod, PodReader, SeenTables } from '../../pipeline/cluster/find-pod.ts'
+import { isGpuResource, migProfile } from '../../pipeline/cluster/gpu-resources.ts'
 import type { Identity } from '../../pipeline/cluster/identity.ts'
 import { livePods } from '../../pipeline/cluster/live-pods.ts'
 import { inAnySpelling, lookUpOrNothing } from '../../pipeline/cluster/look-up.ts'
 import type { Container, Pod } from '../../pipeline/cluster/objects.ts'
-import { askedGpus } from '../../pipeline/cluster/pod-gpus.ts'
+import { askedGpus, type AskedGpus } from '../../pipeline/cluster/pod-gpus.ts'
 import { identifyPod, type WorkloadRules } from '../../pipeline/cluster/pod-identity.ts'
 import { isFinished } from '../../pipeline/cluster/pod-state.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
@@ -100,7 +101,8 @@ function recordOf(key: string, found: FoundPod, tables: ClusterTables, seen: See
   const { identity, around, asked, claimed } = result
   const isReserving = isReservation(pod, rules.assignment)
   const hasGpus = !isReserving && (asked !== undefined || claimed > 0)
-  const attributes = attributesOf(pod, isReserving ? {} : identity, rules.clusterId)
+  const share = hasGpus ? gpuShare(asked) : undefined
+  const attributes = attributesOf(pod, isReserving ? {} : identity, rules.clusterId, share)
   return {
     key,
     pod,
@@ -155,11 +157,33 @@ function sumOf(containers: readonly Container[], what: 'requests' | 'limits', re
   return sum
 }
 
+/** Whether it has whole GPUs, as claims are, parts of some, or MIG instances. */
+type GpuShare = 'whole' | 'part' | 'instance'
+
+function gpuShare(asked: AskedGpus | undefined): GpuShare {
+  if (asked === undefined) return 'whole'
+  if (asked.mig.size > 0) return 'instance'
+  return asked.fraction === undefined && asked.memoryMib === undefined ? 'whole' : 'part'
+}
+
 const jobId = inAnySpelling('runai-job-id')
 const release = inAnySpelling('release')
 
+/** Of the container that has the GPUs, else of the first. */
+function imageOf({ containers }: Pod): string {
+  const hasGpus = ({ limits }: Container): boolean =>
+    [...limits.keys()].some(resource => isGpuResource(resource) || migProfile(resource) !== undefined)
+  const container = containers.find(hasGpus) ?? containers[0]
+  return container?.image ?? ''
+}
+
 /** An object of one shape for all pods: there are many, and a Map takes four times the room. */
-function attributesOf(pod: Pod, identity: Identity, clusterId: string): Readonly<Record<string, string | undefined>> {
+function attributesOf(
+  pod: Pod,
+  identity: Identity,
+  clusterId: string,
+  share: GpuShare | undefined,
+): Readonly<Record<string, string | undefined>> {
   const id = identity.workload_id?.value
   const job = id === undefined ? undefined : jobOf(pod, id, identity)
   return {
@@ -168,6 +192,8 @@ function attributesOf(pod: Pod, identity: Identity, clusterId: string): Readonly
     namespace: pod.namespace,
     pod_uid: pod.uid,
     node: pod.node,
+    image: imageOf(pod),
+    gpu_share: share,
     workload_id: id,
     workload_name: identity.workload_name?.value,
     workload_kind: identity.workload_kind?.value,

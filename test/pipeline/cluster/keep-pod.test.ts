@@ -20,7 +20,11 @@ describe('keepPod', () => {
             hostNetwork: true,
             priorityClassName: 'high',
             containers: [
-              { name: 'main', resources: { requests: { cpu: '500m' }, limits: { 'nvidia.com/gpu': '2' } } },
+              {
+                name: 'main',
+                image: 'train:1',
+                resources: { requests: { cpu: '500m' }, limits: { 'nvidia.com/gpu': '2' } },
+              },
               { name: 'bare' },
             ],
             initContainers: [{ name: 'before', resources: { requests: { memory: '1Gi' } } }],
@@ -79,8 +83,8 @@ describe('keepPod', () => {
     })
     assert.deepEqual([getLabel(labels, 'app'), annotations.names.length], ['x', 0])
     assert.deepEqual(containers, [
-      { name: 'main', requests: new Map([['cpu', 0.5]]), limits: new Map([['nvidia.com/gpu', 2]]) },
-      { name: 'bare', requests: new Map(), limits: new Map() },
+      { name: 'main', image: 'train:1', requests: new Map([['cpu', 0.5]]), limits: new Map([['nvidia.com/gpu', 2]]) },
+      { name: 'bare', image: '', requests: new Map(), limits: new Map() },
     ])
     assert.deepEqual(initContainers[0]?.requests, new Map([['memory', 1_073_741_824]]))
   })

@@ -30,7 +30,7 @@ describe('own metrics', () => {
     for (const metric of OWN_METRICS) {
       assert.match(
         metric.name,
-        /^gpucol_(receiver|processor|rollup|exporter|http_server|config|build|process)_[a-z0-9_]+$/,
+        /^gpucol_(receiver|processor|rollup|deprecated|exporter|http_server|config|build|process)_[a-z0-9_]+$/,
       )
       assert.doesNotMatch(metric.name, /_total$/, 'Prometheus gets it from the kind')
       if (metric.unit === 's') assert.match(metric.name, /_seconds$/)

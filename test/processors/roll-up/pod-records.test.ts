@@ -43,6 +43,30 @@ describe('records of pods', () => {
     })
   }
 
+  for (const [share, parts] of [
+    ['whole', { containers: GPU }],
+    ['part', { annotations: { 'gpu-fraction': '0.5' } }],
+    ['part', { annotations: { 'gpu-memory': '2000' } }],
+    ['instance', { containers: [containerWith({ 'nvidia.com/mig-3g.40gb': 2 })] }],
+    [undefined, { containers: [containerWith({ cpu: 1 })] }],
+    [undefined, { containers: GPU, namespace: 'kai-resource-reservation' }],
+  ] as const) {
+    it(`say that ${JSON.stringify(parts.containers?.[0]?.limits.keys().toArray() ?? parts)} is ${share ?? 'no'} GPU`, () => {
+      assert.equal(recordOf(parts).get('gpu_share'), share)
+    })
+  }
+
+  it('have the image of the container that has the GPUs, else of the first', () => {
+    const [cpu, gpu] = [containerWith({ cpu: 1 }), containerWith({ 'nvidia.com/gpu': 1 })]
+    const [proxy, train] = [
+      { ...cpu, image: 'proxy:1' },
+      { ...gpu, image: 'train:1' },
+    ]
+    assert.equal(recordOf({ containers: [proxy, train] }).get('image'), 'train:1')
+    assert.equal(recordOf({ containers: [proxy, cpu] }).get('image'), 'proxy:1')
+    assert.equal(recordOf({ containers: [gpu] }).get('image'), '')
+  })
+
   const none = NaN
   const quantities: [string, PodParts, Partial<Record<PodQuantity, number>>][] = [
     ['whole GPUs', { containers: GPU }, { gpus: 2, gpu_memory: 0 }],

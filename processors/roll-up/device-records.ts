@@ -8,7 +8,7 @@ import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
 import { haveChanged, recordLooks, type Dependencies } from '../../pipeline/model/dependencies.ts'
 import type { Tracked } from '../../pipeline/model/tracked.ts'
 import { entityFrom, type Entity } from './entity.ts'
-import { podKey, type PodChange, type PodRecord } from './pod-records.ts'
+import { recordOfPod, type PodChange, type PodRecord } from './pod-records.ts'
 import { Attendance, Roster } from './roster.ts'
 
 export type DeviceRecord = {
@@ -160,7 +160,7 @@ export class DeviceRecords {
   ): PairRecord[] {
     const pairs: PairRecord[] = []
     for (const { pod, job, share } of device.assignment.holdings) {
-      const host = pod === undefined ? undefined : pods.get(podKey(pod.pod))
+      const host = pod === undefined ? undefined : recordOfPod(pods, pod.pod)
       const holder = job === undefined ? host : this.#jobOf(job, host, clusterId, jobs)
       // Devices may name a job differently, so those of jobs are always looked at together.
       board.isLoose ||= holder === undefined || job !== undefined

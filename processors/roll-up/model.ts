@@ -14,7 +14,7 @@ import { DeviceRecords } from './device-records.ts'
 import { entityFrom, type Entity } from './entity.ts'
 import { KeyedEntities, type Relabelled } from './keyed-entities.ts'
 import { NodeRecords, type NodeRecord } from './node-records.ts'
-import { podKey, PodRecords, type PodChange, type PodRecord, type PodRules } from './pod-records.ts'
+import { recordOfPod, PodRecords, type PodChange, type PodRecord, type PodRules } from './pod-records.ts'
 import { QuotaRecords, type Unlimited } from './quota-records.ts'
 import type { Roster } from './roster.ts'
 import { podNameOf, toldNode } from './things-of-facts.ts'
@@ -157,7 +157,7 @@ export function createModel(cluster: Cluster, rules: () => ModelRules, levels: R
       const name = podNameOf(labels)
       if (name === undefined) return undefined
       const found = podOf(reader, name.namespace, name.name, name.uid)
-      return typeof found === 'string' || found.isGone ? undefined : pods.all.get(podKey(found.pod))
+      return typeof found === 'string' || found.isGone ? undefined : recordOfPod(pods.all, found.pod)
     },
     nodeOf(source) {
       const told = toldNode(source)

@@ -48,6 +48,11 @@ export function podKey({ uid, namespace, name }: Pod): string {
   return uid === '' ? `${namespace}/${name}` : uid
 }
 
+/** kube-state-metrics before 2.1 tells no uid: a pod that others know by its uid is there by its name. */
+export function recordOfPod(records: Roster<PodRecord>, pod: Pod): PodRecord | undefined {
+  return records.get(podKey(pod)) ?? records.get(podKey({ ...pod, uid: '' }))
+}
+
 /** A pod that came, went, or is another one than before. */
 export type PodChange = { readonly before: PodRecord | undefined; readonly now: PodRecord | undefined }
 

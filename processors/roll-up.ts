@@ -257,7 +257,7 @@ export const rollUp = defineProcessor({
         unobserve = observeRollUp(host.counters, cycle, intake, values, clock)
         stopTimer = everyInterval(clock, parseDuration(options.interval), () => {
           flush()
-          cycle.collect()
+          cycle.collect(clock.now())
           state.save()
         })
       },
@@ -277,7 +277,7 @@ export const rollUp = defineProcessor({
         gate.stop()
         if (!isLoaded) return
         isLoaded = false
-        cycle.collect()
+        cycle.collect(clock.now())
         await state.saveAll()
       },
       describe: () => `${rules.length} metrics every ${options.interval}`,

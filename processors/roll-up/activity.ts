@@ -33,9 +33,12 @@ export type Activity = {
   notAfter(nowMs: number): void
   /** What is to be kept on disk, and what was. */
   readonly kept: Readonly<Record<'devices' | 'pods' | 'workloads', Map<string, Time>>>
-  /** Brings `kept.devices` up to date. */
-  collect(): void
+  /** Brings `kept.devices` up to date. A GPU that has been gone for long is not kept. */
+  collect(nowMs: number): void
 }
+
+/** A board that is away for repair comes back within this time, or never. */
+const FORGET_DEVICE_MS = 30 * 24 * 3_600_000
 
 type PairState = {
   readonly key: string
@@ -188,8 +191,11 @@ export function createActivity(
         state.activeMs = Math.min(state.activeMs, nowMs)
       }
     },
-    collect() {
+    collect(nowMs) {
       if (readings.length > 0) for (const number of values.devices.numbers()) keepDevice(number)
+      for (const [key, { ms }] of kept.devices) {
+        if (nowMs - ms > FORGET_DEVICE_MS && values.devices.find(key) < 0) kept.devices.delete(key)
+      }
     },
   }
 }

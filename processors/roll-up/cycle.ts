@@ -41,7 +41,7 @@ export type Cycle = {
   /** Gives what readings have said until now to those who have them now: the readings of some source, or all. */
   settle(segments?: readonly Segment[]): void
   /** Brings what is kept on disk up to date, and goes on from what was. */
-  collect(): void
+  collect(nowMs: number): void
   restore(): void
   /** The clock has been set back: nothing is from later than now. */
   notAfter(nowMs: number): void
@@ -210,8 +210,8 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
     counterTotals,
     countedWorkloads,
     settle,
-    collect() {
-      activity.collect()
+    collect(nowMs) {
+      activity.collect(nowMs)
       counterTotals.collect()
     },
     restore() {

@@ -11,6 +11,7 @@ import { Roster } from '../../../processors/roll-up/roster.ts'
 import type { ValueSpec } from '../../../processors/roll-up/rules.ts'
 import { Things } from '../../../processors/roll-up/things.ts'
 import type { Values } from '../../../processors/roll-up/values.ts'
+import { Time } from '../../../processors/roll-up/times.ts'
 
 const SPEC = {} as ValueSpec
 
@@ -218,12 +219,24 @@ describe('activity', () => {
     assert.deepEqual(it.lastOf('p'), [15, 15])
   })
 
+  it('is kept of a GPU that is gone for a month, and of one that is there for ever', () => {
+    const it = activityOf()
+    const day = 24 * 3_600_000
+    it.show(0)
+    it.read(5, 0)
+    it.activity.kept.devices.set('gone', new Time(0))
+    it.activity.collect(29 * day)
+    assert.deepEqual([...it.activity.kept.devices.keys()], ['gone', 'GPU'])
+    it.activity.collect(31 * day)
+    assert.deepEqual([...it.activity.kept.devices.keys()], ['GPU'])
+  })
+
   it('is nothing where no metric is about it', () => {
     const it = activityOf({ isWanted: false })
     it.show(0)
     it.read(5, 0)
     it.note(pair('p'))
-    it.activity.collect()
+    it.activity.collect(0)
     assert.equal(it.activity.kept.pods.size, 0)
   })
 })

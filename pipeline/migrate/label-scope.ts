@@ -1,0 +1,86 @@
+/**
+ * What becomes of labels on their way through an expression. Each part of it has a scope: which new name a label of its result has.
+ * A label is renamed only where all metrics that it may come from agree.
+ */
+import type { MetricChange } from './vocabulary.ts'
+
+export type Resolution =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'renamed'; readonly to: string; readonly hasSameValues: boolean }
+  | { readonly kind: 'gone'; readonly metric: string; readonly reason?: string | undefined }
+  /** It was no label of the metric and becomes one. */
+  | { readonly kind: 'new'; readonly metric: string }
+  /** Metrics do not agree. */
+  | { readonly kind: 'unclear' }
+
+export type LabelScope = {
+  readonly resolve: (label: string) => Resolution
+  /** Says how the set of labels changes: where two sides have the same, they match each other as they did. */
+  readonly shape: string
+  /** Labels come or go without counterpart, so that what names only some of them means something else. */
+  readonly hasOddLabels: boolean
+  /** One number, or a text: no labels, and no part in matching. */
+  readonly isScalar?: true
+}
+
+const SAME: Resolution = { kind: 'same' }
+
+export const UNCHANGED: LabelScope = { resolve: () => SAME, shape: '', hasOddLabels: false }
+export const SCALAR: LabelScope = { ...UNCHANGED, isScalar: true }
+
+export function scopeOfMetric(change: MetricChange): LabelScope {
+  const { name: metric, labels, added } = change
+  if (labels.size === 0 && added.length === 0) return UNCHANGED
+  const olds = [...labels].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const isNew = new Set([...added, ...olds.flatMap(([, { to }]) => to ?? [])].filter(label => !labels.has(label)))
+  function resolve(label: string): Resolution {
+    const found = labels.get(label)
+    if (found === undefined) return isNew.has(label) ? { kind: 'new', metric } : SAME
+    if (found.to === undefined) return { kind: 'gone', metric, reason: found.reason }
+    return { kind: 'renamed', to: found.to, hasSameValues: found.hasSameValues }
+  }
+  const shape = [...olds.map(([label, { to = '' }]) => `${label}>${to}`), ...added.toSorted().map(label => `>${label}`)]
+  const hasOddLabels = added.length > 0 || olds.some(([, { to }]) => to === undefined)
+  return { resolve, shape: shape.join(' '), hasOddLabels }
+}
+
+/** Only these labels are left. */
+export function onlyLabels(scope: LabelScope, labels: readonly string[]): LabelScope {
+  const kept = new Set(labels)
+  const shape = [...kept].toSorted().flatMap(label => {
+    const resolution = scope.resolve(label)
+    return resolution.kind === 'renamed' ? `${label}>${resolution.to}` : []
+  })
+  const resolve = (label: string) => (kept.has(label) ? scope.resolve(label) : SAME)
+  return { resolve, shape: shape.join(' '), hasOddLabels: false }
+}
+
+/** Labels of one side, and some of the other. */
+export function withLabelsOf(many: LabelScope, one: LabelScope, labels: readonly string[]): LabelScope {
+  const included = new Set(labels)
+  if (included.size === 0 || (many.shape === '' && one.shape === '')) return many
+  const extra = onlyLabels(one, labels)
+  const resolve = (label: string) => (included.has(label) ? one.resolve(label) : many.resolve(label))
+  return { ...many, resolve, shape: [many.shape, extra.shape].filter(Boolean).join(' + ') }
+}
+
+/** A label that the expression itself makes: it is called what it is called. */
+export function withMadeLabel(scope: LabelScope, made: string): LabelScope {
+  return { ...scope, resolve: label => (label === made ? SAME : scope.resolve(label)) }
+}
+
+/** Series of the one or of the other. */
+export function eitherOf(a: LabelScope, b: LabelScope): LabelScope {
+  if (a.isScalar || (a.shape === b.shape && !b.isScalar)) return b
+  if (b.isScalar) return a
+  return {
+    resolve: label => (agree(a.resolve(label), b.resolve(label)) ? a.resolve(label) : { kind: 'unclear' }),
+    shape: `(${a.shape} or ${b.shape})`,
+    hasOddLabels: a.hasOddLabels || b.hasOddLabels,
+  }
+}
+
+export function agree(a: Resolution, b: Resolution): boolean {
+  if (a.kind === 'renamed' && b.kind === 'renamed') return a.to === b.to
+  return a.kind === b.kind && a.kind !== 'unclear'
+}

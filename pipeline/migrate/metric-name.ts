@@ -1,0 +1,106 @@
+/** Which metric a vector selector names, and where. */
+import { compileAnchored } from '../relabel/regex.ts'
+import type { VariableUse } from './grafana-variables.ts'
+import { childOf, type PromqlNode } from './promql-tree.ts'
+import { stringContent } from './string-literal.ts'
+
+export type MetricName =
+  /** `start` and `end` are those of the name itself, without quotes. */
+  | { readonly kind: 'named'; readonly name: string; readonly start: number; readonly end: number }
+  /** Whatever `isPossible` says may be meant; `how` says why that is not known better. */
+  | { readonly kind: 'open'; readonly how: string; readonly isPossible: (name: string) => boolean }
+  /** A variable that holds a number. */
+  | { readonly kind: 'number' }
+
+export function metricNameOf(selector: PromqlNode, text: string, variables: readonly VariableUse[]): MetricName {
+  const identifier = childOf(selector, 'Identifier')
+  if (identifier !== undefined) return fromIdentifier(identifier, selector, text, variables)
+  const matchers = childOf(selector, 'LabelMatchers')?.children ?? []
+  const opaque = new Set(variables.filter(({ kind }) => kind === 'matchers').map(({ start }) => start))
+  const quoted = matchers.find(({ type, from }) => type === 'QuotedLabelName' && !opaque.has(from))
+  if (quoted !== undefined) return named(text, quoted.from + 1, quoted.to - 1, variables)
+  const tests = matchers.filter(matcher => labelText(matcher, text) === '__name__').map(one => readMatcher(one, text))
+  const exact = tests.find(({ operator }) => operator === '=')
+  if (exact !== undefined) return named(text, exact.start, exact.end, variables)
+  return {
+    kind: 'open',
+    how: tests.length === 0 ? 'it names no metric' : 'the metric name is matched by a regular expression',
+    isPossible: name => tests.every(test => passes(name, test, variables)),
+  }
+}
+
+function fromIdentifier(
+  identifier: PromqlNode,
+  selector: PromqlNode,
+  text: string,
+  variables: readonly VariableUse[],
+): MetricName {
+  const { from, to } = identifier
+  const isVariable = variables.some(({ start, end }) => start === from && end === to)
+  if (isVariable && childOf(selector, 'LabelMatchers') === undefined && isOperand(selector)) return { kind: 'number' }
+  return named(text, from, to, variables)
+}
+
+/** Beside an operator, or before the vector of a call: there a variable by itself is a threshold or the like. */
+function isOperand(node: PromqlNode): boolean {
+  const { parent } = node
+  if (parent?.type === 'ParenExpr') return isOperand(parent)
+  if (parent?.type === 'FunctionCallBody') return parent.children.length > 1
+  return parent?.type === 'BinaryExpr'
+}
+
+function named(text: string, start: number, end: number, variables: readonly VariableUse[]): MetricName {
+  const inside = variables.filter(variable => variable.start >= start && variable.end <= end)
+  if (inside.length === 0) return { kind: 'named', name: text.slice(start, end), start, end }
+  let pattern = ''
+  let at = start
+  for (const variable of inside) {
+    pattern += `${escapeRegex(text.slice(at, variable.start))}.*`
+    at = variable.end
+  }
+  const matcher = new RegExp(`^${pattern}${escapeRegex(text.slice(at, end))}$`)
+  return { kind: 'open', how: 'a variable is part of the metric name', isPossible: name => matcher.test(name) }
+}
+
+export type Matcher = { readonly operator: string; readonly value: string; readonly start: number; readonly end: number }
+
+/** Of a node that compares a label with a text; the place is that of the text without quotes. */
+export function readMatcher(matcher: PromqlNode, text: string): Matcher {
+  const operator = childOf(matcher, 'MatchOp')!
+  const literal = childOf(matcher, 'StringLiteral')!
+  return {
+    operator: text.slice(operator.from, operator.to),
+    value: stringContent(text.slice(literal.from, literal.to)),
+    start: literal.from + 1,
+    end: literal.to - 1,
+  }
+}
+
+/** The label of a matcher or of a grouping, without quotes. */
+export function labelText(node: PromqlNode, text: string): string | undefined {
+  const label = labelNode(node)
+  return label === undefined ? undefined : text.slice(label.start, label.end)
+}
+
+export function labelNode(node: PromqlNode): { readonly start: number; readonly end: number } | undefined {
+  const label = [node, ...node.children].find(({ type }) => type === 'LabelName' || type === 'QuotedLabelName')
+  if (label === undefined) return undefined
+  const quote = label.type === 'QuotedLabelName' ? 1 : 0
+  return { start: label.from + quote, end: label.to - quote }
+}
+
+function passes(name: string, { operator, value, start, end }: Matcher, variables: readonly VariableUse[]): boolean {
+  // A variable can hold anything.
+  if (variables.some(variable => variable.start >= start && variable.end <= end)) return true
+  if (operator === '!=') return name !== value
+  try {
+    return compileAnchored(value).test(name) === (operator === '=~')
+  } catch {
+    // No regular expression: what it would select is not known.
+    return true
+  }
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+}

@@ -1,0 +1,77 @@
+/** Reads YAML, one document or several, into a tree that knows places. */
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseAllDocuments,
+  type Document,
+  type ParsedNode,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml'
+import { createSource } from '../config/source.ts'
+import { syntaxFindings } from '../config/yaml-syntax.ts'
+import { MAX_DEPTH, SyntaxProblem, type TreeEntry, type TreeNode, type TreeText } from './document-tree.ts'
+import { alignScalar } from './yaml-origins.ts'
+
+const OPTIONS = { version: '1.2', schema: 'core', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
+
+/** The documents of a stream become the items of a list. */
+export function readYaml(text: string): TreeNode {
+  const documents = parseDocuments(text)
+  for (const document of documents) refuseErrors(text, document)
+  const items = documents.map(({ contents }) => readNode(contents, text, 0))
+  return items.length === 1 ? items[0]! : { kind: 'list', start: 0, items }
+}
+
+function parseDocuments(text: string): Document.Parsed[] {
+  try {
+    const documents = parseAllDocuments(text, OPTIONS)
+    return 'empty' in documents ? [] : documents
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new SyntaxProblem('nested too deeply', 0)
+  }
+}
+
+function refuseErrors(text: string, document: Document.Parsed): void {
+  if (document.errors.length === 0) return
+  // A tag that is not known is no obstacle here.
+  document.warnings = []
+  const [first] = syntaxFindings(createSource('', text), document)
+  const offset = first?.place.start ?? document.errors[0]!.pos[0]
+  throw new SyntaxProblem(`this is no YAML: ${first?.message ?? 'it cannot be read'}`, offset)
+}
+
+function readNode(node: ParsedNode | null, text: string, depth: number): TreeNode {
+  // What an alias stands for is in the tree once, where its anchor is.
+  if (node === null || isAlias(node)) return { kind: 'other', start: node?.range[0] ?? 0 }
+  const [start] = node.range
+  if (depth > MAX_DEPTH) throw new SyntaxProblem(`nested more than ${MAX_DEPTH} levels deep`, start)
+  if (isMap(node)) return { kind: 'map', start, entries: readEntries(node, text, depth) }
+  if (isSeq(node)) {
+    return { kind: 'list', start, items: node.items.map(item => readNode(item as ParsedNode, text, depth + 1)) }
+  }
+  return readScalar(node, text) ?? { kind: 'other', start }
+}
+
+function readEntries(map: YAMLMap.Parsed, text: string, depth: number): TreeEntry[] {
+  return map.items.flatMap(({ key, value }) => {
+    const keyText = isScalar(key) ? readScalar(key as Scalar.Parsed, text) : undefined
+    return keyText === undefined ? [] : [{ key: keyText, value: readNode(value, text, depth + 1) }]
+  })
+}
+
+function readScalar(scalar: Scalar.Parsed, text: string): TreeText | undefined {
+  const { value, range, type } = scalar
+  if (typeof value !== 'string') return undefined
+  let origins: readonly number[] | undefined
+  let isAligned = false
+  function originOf(index: number): number | undefined {
+    if (!isAligned) origins = alignScalar(value as string, text, range[0], range[1], type ?? 'PLAIN')
+    isAligned = true
+    return origins?.[index]
+  }
+  return { kind: 'text', start: range[0], text: value, originOf }
+}

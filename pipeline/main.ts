@@ -7,6 +7,7 @@ import { receivers } from '../receivers/registry.ts'
 import { runCommand, type Command } from './commands/command.ts'
 import { components } from './commands/components.ts'
 import { explain } from './commands/explain.ts'
+import { migrate } from './commands/migrate.ts'
 import { printConfig } from './commands/print-config.ts'
 import { rbac } from './commands/rbac.ts'
 import { run } from './commands/run.ts'
@@ -18,7 +19,18 @@ import { closest } from './config/closest.ts'
 import { extensions } from './extensions.ts'
 import { packageFile } from './package-files.ts'
 
-const commands: readonly Command[] = [run, validate, components, printConfig, schema, test, simulate, explain, rbac]
+const commands: readonly Command[] = [
+  run,
+  validate,
+  components,
+  printConfig,
+  schema,
+  test,
+  simulate,
+  migrate,
+  explain,
+  rbac,
+]
 
 const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
 

@@ -64,6 +64,7 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
       'pipeline/simulator/',
     ],
   ],
+  ['pipeline/migrate/', ['pipeline/model/', 'pipeline/config/', 'pipeline/catalog/', 'pipeline/relabel/']],
   ['pipeline/extensions.ts', ['pipeline/component.ts', 'pipeline/server/', 'pipeline/simulator/']],
   ['pipeline/main.ts', ['pipeline/', 'receivers/registry.ts', 'processors/registry.ts', 'exporters/registry.ts']],
   ['pipeline/commands/', ['pipeline/']],

@@ -14,10 +14,17 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const LITERAL = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y
 const BLANKS = /[ \t\r\n]*/y
-const PLAIN = /[^"\\\u0000-\u001f]*/y
+const PLAIN = /[^"\\\n\r]*/y
 
-/** `toFile` leads from places in `text` to places in the file, where the text itself is one of another document. */
-export function readJson(text: string, toFile: (offset: number) => number | undefined = offset => offset): TreeNode {
+/**
+ * `toFile` leads from places in `text` to places in the file, and `spellIn` tells how something is written there, where the text itself is
+ * one of another document.
+ */
+export function readJson(
+  text: string,
+  toFile: (offset: number) => number | undefined = offset => offset,
+  spellIn: (text: string) => string = inner => inner,
+): TreeNode {
   let at = 0
 
   function fail(message: string, offset = at): never {
@@ -100,7 +107,7 @@ export function readJson(text: string, toFile: (offset: number) => number | unde
       at = escaped.end
     }
     at++
-    return { kind: 'text', start: toFile(start) ?? 0, text: value, originOf: originsIn(start) }
+    return { kind: 'text', start: toFile(start) ?? 0, text: value, originOf: originsIn(start), spell }
   }
 
   function unescape(offset: number): { text: string; end: number } {
@@ -121,6 +128,7 @@ export function readJson(text: string, toFile: (offset: number) => number | unde
     }
   }
 
+  const spell = (added: string): string => spellIn(JSON.stringify(added).slice(1, -1))
   const root = readValue(0)
   skipBlanks()
   if (at < text.length) fail(`this is no JSON: nothing is expected after the value, but there is ${found()}`)

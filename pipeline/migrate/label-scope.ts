@@ -19,6 +19,8 @@ export type LabelScope = {
   readonly shape: string
   /** Labels come or go without counterpart, so that what names only some of them means something else. */
   readonly hasOddLabels: boolean
+  /** Whether it has the labels that change is not known. */
+  readonly isVague?: boolean
   /** One number, or a text: no labels, and no part in matching. */
   readonly isScalar?: true
 }
@@ -29,19 +31,20 @@ export const UNCHANGED: LabelScope = { resolve: () => SAME, shape: '', hasOddLab
 export const SCALAR: LabelScope = { ...UNCHANGED, isScalar: true }
 
 export function scopeOfMetric(change: MetricChange): LabelScope {
-  const { name: metric, labels, added } = change
+  const { name: metric, labels } = change
+  const added = [...change.added, ...Object.keys(change.fixed)]
   if (labels.size === 0 && added.length === 0) return UNCHANGED
   const olds = [...labels].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const isNew = new Set([...added, ...olds.flatMap(([, { to }]) => to ?? [])].filter(label => !labels.has(label)))
   function resolve(label: string): Resolution {
-    const found = labels.get(label)
+    const found = labels.get(label) ?? change.unusualLabels.get(label)
     if (found === undefined) return isNew.has(label) ? { kind: 'new', metric } : SAME
     if (found.to === undefined) return { kind: 'gone', metric, reason: found.reason }
     return { kind: 'renamed', to: found.to, hasSameValues: found.hasSameValues }
   }
   const shape = [...olds.map(([label, { to = '' }]) => `${label}>${to}`), ...added.toSorted().map(label => `>${label}`)]
   const hasOddLabels = added.length > 0 || olds.some(([, { to }]) => to === undefined)
-  return { resolve, shape: shape.join(' '), hasOddLabels }
+  return { resolve, shape: shape.join(' '), hasOddLabels, isVague: !change.hasKnownLabels }
 }
 
 /** Only these labels are left. */
@@ -77,6 +80,7 @@ export function eitherOf(a: LabelScope, b: LabelScope): LabelScope {
     resolve: label => (agree(a.resolve(label), b.resolve(label)) ? a.resolve(label) : { kind: 'unclear' }),
     shape: `(${a.shape} or ${b.shape})`,
     hasOddLabels: a.hasOddLabels || b.hasOddLabels,
+    isVague: a.isVague === true || b.isVague === true,
   }
 }
 

@@ -1,5 +1,5 @@
 /** Which metric a vector selector names, and where. */
-import { compileAnchored } from '../relabel/regex.ts'
+import { compileRegex } from '../relabel/regex.ts'
 import type { VariableUse } from './grafana-variables.ts'
 import { childOf, type PromqlNode } from './promql-tree.ts'
 import { stringContent } from './string-literal.ts'
@@ -62,7 +62,12 @@ function named(text: string, start: number, end: number, variables: readonly Var
   return { kind: 'open', how: 'a variable is part of the metric name', isPossible: name => matcher.test(name) }
 }
 
-export type Matcher = { readonly operator: string; readonly value: string; readonly start: number; readonly end: number }
+export type Matcher = {
+  readonly operator: string
+  readonly value: string
+  readonly start: number
+  readonly end: number
+}
 
 /** Of a node that compares a label with a text; the place is that of the text without quotes. */
 export function readMatcher(matcher: PromqlNode, text: string): Matcher {
@@ -94,7 +99,7 @@ function passes(name: string, { operator, value, start, end }: Matcher, variable
   if (variables.some(variable => variable.start >= start && variable.end <= end)) return true
   if (operator === '!=') return name !== value
   try {
-    return compileAnchored(value).test(name) === (operator === '=~')
+    return compileRegex(value).matches(name) === (operator === '=~')
   } catch {
     // No regular expression: what it would select is not known.
     return true

@@ -37,3 +37,32 @@ export const BLIND_TO_VALUES: ReadonlySet<string> = new Set(['absent', 'timestam
 
 /** What makes a jump of a rounding error. */
 export const JUMPS: ReadonlySet<string> = new Set(['floor', 'ceil', 'round', 'count_values', 'sgn'])
+
+/**
+ * What gives back numbers in the unit of its one vector: some of its numbers as they are, or what is added up of them, where rounding may
+ * be another in another unit.
+ */
+export const TRANSPARENT: Readonly<Record<string, 'selects' | 'rounds'>> = {
+  bottomk: 'selects',
+  label_join: 'selects',
+  label_replace: 'selects',
+  last_over_time: 'selects',
+  first_over_time: 'selects',
+  limitk: 'selects',
+  max: 'selects',
+  max_over_time: 'selects',
+  min: 'selects',
+  min_over_time: 'selects',
+  sort: 'selects',
+  sort_desc: 'selects',
+  topk: 'selects',
+  avg: 'rounds',
+  avg_over_time: 'rounds',
+  sum: 'rounds',
+  sum_over_time: 'rounds',
+}
+
+/** Functions over a range that add up, of those that a unit can be corrected beside. */
+export const ROUNDING: ReadonlySet<string> = new Set(
+  Object.keys(DEGREE_OF_RANGE_FUNCTION).filter(name => TRANSPARENT[name] !== 'selects'),
+)

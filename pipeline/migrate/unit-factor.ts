@@ -4,12 +4,13 @@
  */
 import type { Edit } from './edits.ts'
 import { childOf, type PromqlNode } from './promql-tree.ts'
-import { BLIND_TO_VALUES, DEGREE_OF_RANGE_FUNCTION, JUMPS } from './range-functions.ts'
-import type { Scale } from '../model/scale.ts'
+import { BLIND_TO_VALUES, DEGREE_OF_RANGE_FUNCTION, JUMPS, ROUNDING } from './range-functions.ts'
+import { chainAbove, isComparison } from './scaled-comparison.ts'
+import { inverse, type Scale } from '../model/scale.ts'
 
-type Factor = { readonly edits: readonly Edit[] } | { readonly problem: string }
+type Factor = { readonly edits: readonly Edit[]; readonly note?: string } | { readonly problem: string }
+type NameOf = (node: PromqlNode) => string | undefined
 
-const COMPARISONS = new Set(['Eql', 'EqlC', 'EqlSingle', 'Neq', 'Gtr', 'Gte', 'Lss', 'Lte'])
 const LIKE_TIMES = new Set(['Mul', 'Div', 'Mod', 'Atan2'])
 
 /** `selector` is the node of a vector selector in `text`. */
@@ -18,11 +19,58 @@ export function correctUnit(selector: PromqlNode, text: string, scale: Scale): F
   const place = placeOfFactor(selector, nameOf)
   if (place === undefined) return { edits: [] }
   if (typeof place === 'string') return { problem: place }
-  const jump = isInexact(scale) ? jumpAbove(place, nameOf) : undefined
-  if (jump !== undefined) {
-    return { problem: `${jump} may see rounding errors of the factor${factorText(scale)} that brings the old unit back` }
+  if (isPowerOfTwo(scale)) return { edits: cancelled(place, text, scale) ?? inserted(place, scale) }
+  const chain = chainAbove(place, text, scale, nameOf)
+  if (chain === undefined) return besideOthers(place, text, scale, nameOf)
+  const isRounded = chain.isRounded || ROUNDING.has(nameOf(place) ?? '')
+  if (chain.wantsEqual && isRounded) return { problem: 'whether two sums are equal depends on their unit' }
+  const isFree = chain.isBool || isBlind(callAround(climb(chain.top, ['ParenExpr'])), nameOf)
+  const edits = isFree ? chain.edits : [...chain.edits, ...factorOfChain(chain.top, text, scale)]
+  return isRounded ? { edits, note: NEARLY } : { edits }
+}
+
+const NEARLY = 'where both sides of a comparison are all but equal, rounding in the new unit may decide'
+
+function besideOthers(place: PromqlNode, text: string, scale: Scale, nameOf: NameOf): Factor {
+  const edits = cancelled(place, text, scale) ?? inserted(place, scale)
+  const jump = jumpAbove(place, nameOf)
+  if (jump === undefined) return { edits }
+  return jump === 'order' ? { edits, note: NEARLY } : { problem: `${jump} may see rounding errors of a factor` }
+}
+
+/** What passed a comparison gets its old unit back; or loses the factor that the way back would give it. */
+function factorOfChain(top: PromqlNode, text: string, scale: Scale): Edit[] {
+  const written = factorText(inverse(scale))
+  const parens = top.parent
+  const product = parens?.type === 'ParenExpr' ? parens.parent : undefined
+  if (
+    parens !== undefined &&
+    product?.type === 'BinaryExpr' &&
+    text.slice(parens.from, product.to) === `(${text.slice(top.from, top.to)})${written}` &&
+    takesComparison(product.parent)
+  ) {
+    return [
+      { start: parens.from, end: parens.from + 1, text: '' },
+      { start: top.to, end: product.to, text: '' },
+    ]
   }
-  return { edits: cancelled(place, text, scale) ?? inserted(place, scale) }
+  return [
+    { start: top.from, end: top.from, text: '(' },
+    { start: top.to, end: top.to, text: `)${factorText(scale)}` },
+  ]
+}
+
+/** Whether a comparison can stand there without parentheses. */
+function takesComparison(parent: PromqlNode | undefined): boolean {
+  if (parent === undefined || parent.type === 'PromQL') return true
+  if (parent.type === 'BinaryExpr') return ['And', 'Or', 'Unless'].includes(parent.children[1]!.type)
+  return ['ParenExpr', 'FunctionCallBody'].includes(parent.type)
+}
+
+/** Whether the text has beside the selector the factor that the way back would have written. */
+export function hasFactorOf(selector: PromqlNode, text: string, scale: Scale): boolean {
+  const place = placeOfFactor(selector, node => callName(node, text))
+  return typeof place === 'object' && cancelled(place, text, scale) !== undefined
 }
 
 /** The factor from the new unit back to the old one. */
@@ -31,10 +79,7 @@ function factorText({ multiply, divide }: Scale): string {
 }
 
 /** The expression to multiply; undefined where the numbers do not matter, a sentence where it cannot be done. */
-function placeOfFactor(
-  selector: PromqlNode,
-  nameOf: (node: PromqlNode) => string | undefined,
-): PromqlNode | string | undefined {
+function placeOfFactor(selector: PromqlNode, nameOf: NameOf): PromqlNode | string | undefined {
   const modified = climb(selector, ['OffsetExpr', 'StepInvariantExpr'])
   const inParens = climb(modified, ['OffsetExpr', 'StepInvariantExpr', 'ParenExpr'])
   if (modified.parent?.type !== 'MatrixSelector') {
@@ -42,7 +87,7 @@ function placeOfFactor(
     if (call?.type === 'FunctionCall' && /^[$[]/.test(nameOf(call) ?? '')) {
       return 'a function that is a variable may not follow the unit by a plain factor'
     }
-    return call !== undefined && BLIND_TO_VALUES.has(nameOf(call) ?? '') ? undefined : modified
+    return isBlind(call, nameOf) ? undefined : modified
   }
   const range = climb(modified.parent, ['OffsetExpr', 'StepInvariantExpr', 'ParenExpr'])
   const call = callAround(range)
@@ -51,6 +96,10 @@ function placeOfFactor(
   const degree = DEGREE_OF_RANGE_FUNCTION[name]
   if (degree === undefined) return `\`${name}\` does not follow the unit by a plain factor`
   return degree === 0 ? undefined : call
+}
+
+function isBlind(call: PromqlNode | undefined, nameOf: NameOf): boolean {
+  return call !== undefined && BLIND_TO_VALUES.has(nameOf(call) ?? '')
 }
 
 function climb(node: PromqlNode, through: readonly string[]): PromqlNode {
@@ -71,22 +120,25 @@ function callName(call: PromqlNode, text: string): string | undefined {
   return name === undefined ? undefined : text.slice(name.from, name.to).toLowerCase()
 }
 
-/** Bytes and MiB differ by a power of two, and whole numbers divided by what they were multiplied with are whole again. */
-function isInexact({ divide }: Scale): boolean {
-  return !Number.isInteger(Math.log2(divide))
+/** Computers multiply by those without rounding. Bytes and MiB differ so. */
+function isPowerOfTwo({ multiply, divide }: Scale): boolean {
+  return Number.isInteger(Math.log2(multiply)) && Number.isInteger(Math.log2(divide))
 }
 
-function jumpAbove(place: PromqlNode, nameOf: (node: PromqlNode) => string | undefined): string | undefined {
+/** What a rounding error may matter to: an order, or something that it may make a step of. */
+function jumpAbove(place: PromqlNode, nameOf: NameOf): string | undefined {
+  let isOrdered = false
   for (let node = place.parent; node !== undefined; node = node.parent) {
-    if (node.type === 'BinaryExpr') {
-      const operator = node.children[1]!.type
-      if (COMPARISONS.has(operator)) return 'a comparison'
-      if (operator === 'Mod') return '`%`'
+    const operator = node.type === 'BinaryExpr' ? node.children[1]!.type : ''
+    if (operator === 'Mod') return '`%`'
+    if (isComparison(node)) {
+      if (/^(Eql|EqlC|Neq)$/.test(operator)) return 'a comparison'
+      isOrdered = true
     }
     const name = node.type === 'FunctionCall' || node.type === 'AggregateExpr' ? (nameOf(node) ?? '') : ''
     if (JUMPS.has(name) || name.startsWith('histogram_')) return `\`${name}\``
   }
-  return undefined
+  return isOrdered ? 'order' : undefined
 }
 
 function inserted(place: PromqlNode, scale: Scale): Edit[] {
@@ -100,10 +152,13 @@ function inserted(place: PromqlNode, scale: Scale): Edit[] {
 
 /** Takes away what `inserted` would write on the way back, and nothing else. */
 function cancelled(place: PromqlNode, text: string, scale: Scale): Edit[] | undefined {
-  const written = factorText({ multiply: scale.divide, divide: scale.multiply })
+  const written = factorText(inverse(scale))
   const product = place.parent
   if (product?.type !== 'BinaryExpr' || product.children[0] !== place) return undefined
   if (text.slice(place.to, product.to) !== written) return undefined
+  // Without the factor the comparison would be one of those that change their numbers instead.
+  const nameOf = (node: PromqlNode) => callName(node, text)
+  if (!isPowerOfTwo(scale) && chainAbove(product, text, inverse(scale), nameOf) !== undefined) return undefined
   const factor = { start: place.to, end: product.to, text: '' }
   const parens = product.parent
   const isTight = parens?.type === 'ParenExpr' && parens.from === product.from - 1 && parens.to === product.to + 1

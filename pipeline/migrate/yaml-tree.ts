@@ -17,11 +17,20 @@ import { alignScalar } from './yaml-origins.ts'
 
 const OPTIONS = { version: '1.2', schema: 'core', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
 
-/** The documents of a stream become the items of a list. */
-export function readYaml(text: string): TreeNode {
+type ToFile = (offset: number) => number | undefined
+
+/**
+ * The documents of a stream become the items of a list. `toFile` leads from places in `text` to places in the file, where the text itself
+ * is one of another document.
+ */
+export function readYaml(
+  text: string,
+  toFile: ToFile = offset => offset,
+  spellIn: (text: string) => string = inner => inner,
+): TreeNode {
   const documents = parseDocuments(text)
-  for (const document of documents) refuseErrors(text, document)
-  const items = documents.map(({ contents }) => readNode(contents, text, 0))
+  for (const document of documents) refuseErrors(text, document, toFile)
+  const items = documents.map(({ contents }) => readNode(contents, { text, toFile, spellIn }, 0))
   return items.length === 1 ? items[0]! : { kind: 'list', start: 0, items }
 }
 
@@ -35,35 +44,37 @@ function parseDocuments(text: string): Document.Parsed[] {
   }
 }
 
-function refuseErrors(text: string, document: Document.Parsed): void {
+function refuseErrors(text: string, document: Document.Parsed, toFile: ToFile): void {
   if (document.errors.length === 0) return
   // A tag that is not known is no obstacle here.
   document.warnings = []
   const [first] = syntaxFindings(createSource('', text), document)
   const offset = first?.place.start ?? document.errors[0]!.pos[0]
-  throw new SyntaxProblem(`this is no YAML: ${first?.message ?? 'it cannot be read'}`, offset)
+  throw new SyntaxProblem(`this is no YAML: ${first?.message ?? 'it cannot be read'}`, toFile(offset) ?? toFile(0) ?? 0)
 }
 
-function readNode(node: ParsedNode | null, text: string, depth: number): TreeNode {
+type Whole = { readonly text: string; readonly toFile: ToFile; readonly spellIn: (text: string) => string }
+
+function readNode(node: ParsedNode | null, whole: Whole, depth: number): TreeNode {
   // What an alias stands for is in the tree once, where its anchor is.
-  if (node === null || isAlias(node)) return { kind: 'other', start: node?.range[0] ?? 0 }
-  const [start] = node.range
+  if (node === null || isAlias(node)) return { kind: 'other', start: 0 }
+  const start = whole.toFile(node.range[0]) ?? 0
   if (depth > MAX_DEPTH) throw new SyntaxProblem(`nested more than ${MAX_DEPTH} levels deep`, start)
-  if (isMap(node)) return { kind: 'map', start, entries: readEntries(node, text, depth) }
+  if (isMap(node)) return { kind: 'map', start, entries: readEntries(node, whole, depth) }
   if (isSeq(node)) {
-    return { kind: 'list', start, items: node.items.map(item => readNode(item as ParsedNode, text, depth + 1)) }
+    return { kind: 'list', start, items: node.items.map(item => readNode(item as ParsedNode, whole, depth + 1)) }
   }
-  return readScalar(node, text) ?? { kind: 'other', start }
+  return readScalar(node, whole) ?? { kind: 'other', start }
 }
 
-function readEntries(map: YAMLMap.Parsed, text: string, depth: number): TreeEntry[] {
+function readEntries(map: YAMLMap.Parsed, whole: Whole, depth: number): TreeEntry[] {
   return map.items.flatMap(({ key, value }) => {
-    const keyText = isScalar(key) ? readScalar(key as Scalar.Parsed, text) : undefined
-    return keyText === undefined ? [] : [{ key: keyText, value: readNode(value, text, depth + 1) }]
+    const keyText = isScalar(key) ? readScalar(key as Scalar.Parsed, whole) : undefined
+    return keyText === undefined ? [] : [{ key: keyText, value: readNode(value, whole, depth + 1) }]
   })
 }
 
-function readScalar(scalar: Scalar.Parsed, text: string): TreeText | undefined {
+function readScalar(scalar: Scalar.Parsed, { text, toFile, spellIn }: Whole): TreeText | undefined {
   const { value, range, type } = scalar
   if (typeof value !== 'string') return undefined
   let origins: readonly number[] | undefined
@@ -71,7 +82,19 @@ function readScalar(scalar: Scalar.Parsed, text: string): TreeText | undefined {
   function originOf(index: number): number | undefined {
     if (!isAligned) origins = alignScalar(value as string, text, range[0], range[1], type ?? 'PLAIN')
     isAligned = true
-    return origins?.[index]
+    const origin = origins?.[index]
+    return origin === undefined ? undefined : toFile(origin)
   }
-  return { kind: 'text', start: range[0], text: value, originOf }
+  return {
+    kind: 'text',
+    start: toFile(range[0]) ?? 0,
+    text: value,
+    originOf,
+    spell: added => spellIn(spelled(added, type)),
+  }
+}
+
+function spelled(text: string, type: string | undefined): string {
+  if (type === 'QUOTE_DOUBLE') return JSON.stringify(text).slice(1, -1)
+  return type === 'QUOTE_SINGLE' ? text.replaceAll("'", "''") : text
 }

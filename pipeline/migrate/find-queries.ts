@@ -1,0 +1,167 @@
+/**
+ * Finds in a document what asks for metrics: `expr` of panels, annotations, rules and alerts wherever they stand, the queries of
+ * variables, and dashboards or rules that are texts of another document.
+ */
+import { itemsAt, SyntaxProblem, textAt, valueAt, type TreeMap, type TreeNode, type TreeText } from './document-tree.ts'
+import { readJson } from './json-tree.ts'
+import { readYaml } from './yaml-tree.ts'
+
+export type Query = {
+  readonly text: TreeText
+  /** Texts in which `{{label}}` stands for a label of the result. */
+  readonly legends: readonly TreeText[]
+  /** Labels of the result, with commas between them. */
+  readonly tagKeys: TreeText | undefined
+  /** The name that a rule records the result under, and the labels that it gives it. */
+  readonly record?: { readonly name: string; readonly labels: readonly string[] }
+}
+
+export type DashboardVariable = {
+  readonly name: string
+  readonly query: TreeText
+  /** Copies of the query, and of its parts. */
+  readonly copies: readonly TreeText[]
+  readonly metric: TreeText | undefined
+  readonly label: TreeText | undefined
+  /** Picks the values from the result. */
+  readonly regex: TreeText | undefined
+}
+
+/** A panel or a rule: what else it says is about the labels of its queries. */
+export type QueryGroup = { readonly kind: 'panel' | 'rule'; readonly map: TreeMap; readonly queries: readonly Query[] }
+
+export type Found = {
+  readonly queries: readonly Query[]
+  readonly variables: readonly DashboardVariable[]
+  readonly filters: readonly TreeText[]
+  readonly groups: readonly QueryGroup[]
+  readonly problems: readonly SyntaxProblem[]
+}
+
+/** Of what other sources of data call `expr`, too. */
+const OTHER_SOURCES = /loki|tempo|elastic|influx|graphite|cloudwatch|sql|pyroscope|postgres|infinity|testdata/i
+
+/** Of the document itself, and of each that is a text in it: variables are those of one dashboard. */
+export function findQueries(root: TreeNode): Found[] {
+  const inner: Found[] = []
+  const queries: Query[] = []
+  const variables: DashboardVariable[] = []
+  const filters: TreeText[] = []
+  const groups: { kind: QueryGroup['kind']; map: TreeMap; queries: Query[] }[] = []
+  const problems: SyntaxProblem[] = []
+
+  function visit(node: TreeNode, open: readonly { queries: Query[] }[], isOther: boolean): void {
+    if (node.kind === 'list') for (const item of node.items) visit(item, open, isOther)
+    else if (node.kind === 'text') visitInner(node)
+    else if (node.kind === 'map') visitMap(node, open, isOther)
+  }
+
+  function visitMap(map: TreeMap, open: readonly { queries: Query[] }[], isOther: boolean): void {
+    const isOtherHere = isOfOtherSource(map) ?? isOther
+    const kind = groupKindOf(map)
+    const group = kind === undefined ? undefined : { kind, map, queries: [] }
+    if (group !== undefined) groups.push(group)
+    const around = group === undefined ? open : [group]
+    const query = isOtherHere ? undefined : queryOf(map)
+    if (query !== undefined) {
+      queries.push(query)
+      for (const { queries: its } of around) its.push(query)
+    }
+    for (const variable of variablesOf(map)) variables.push(variable)
+    filters.push(...filtersOf(map))
+    for (const { key, value } of map.entries) if (key.text !== 'expr') visit(value, around, isOtherHere)
+  }
+
+  function visitInner(text: TreeText): void {
+    const read = innerReader(text.text)
+    if (read === undefined) return
+    try {
+      inner.push(
+        ...findQueries(
+          read(
+            text.text,
+            index => text.originOf(index),
+            added => text.spell(added),
+          ),
+        ),
+      )
+    } catch (error) {
+      if (!(error instanceof SyntaxProblem)) throw error
+      problems.push(error)
+    }
+  }
+
+  visit(root, [], false)
+  return [{ queries, variables, filters, groups, problems }, ...inner]
+}
+
+type Reader = (
+  text: string,
+  toFile: (offset: number) => number | undefined,
+  spellIn: (text: string) => string,
+) => TreeNode
+
+function innerReader(text: string): Reader | undefined {
+  if (/^\s*\{/.test(text) && /"(expr|templating|panels)"\s*:/.test(text)) return readJson
+  return /^\s*(-\s+)?(expr|alert|record):/m.test(text) && /^\s*groups:/m.test(text) ? readYaml : undefined
+}
+
+function queryOf(map: TreeMap): Query | undefined {
+  const text = textAt(map, 'expr')
+  if (text === undefined || text.text.trim() === '') return undefined
+  const legends = ['legendFormat', 'titleFormat', 'textFormat'].flatMap(key => textAt(map, key) ?? [])
+  const name = textAt(map, 'record')?.text
+  const given = valueAt(map, 'labels')
+  const labels = given?.kind === 'map' ? given.entries.map(({ key }) => key.text) : []
+  return { text, legends, tagKeys: textAt(map, 'tagKeys'), ...(name !== undefined && { record: { name, labels } }) }
+}
+
+function groupKindOf(map: TreeMap): QueryGroup['kind'] | undefined {
+  if (valueAt(map, 'targets')?.kind === 'list' || textAt(map, 'kind')?.text === 'Panel') return 'panel'
+  const hasRule = textAt(map, 'alert') !== undefined || textAt(map, 'record') !== undefined
+  const hasData = valueAt(map, 'data')?.kind === 'list' && valueAt(map, 'annotations')?.kind === 'map'
+  return hasRule || hasData ? 'rule' : undefined
+}
+
+/** Undefined where a map does not say where its data is from. */
+function isOfOtherSource(map: TreeMap): boolean | undefined {
+  const source = valueAt(map, 'datasource')
+  const type = source?.kind === 'text' ? source.text : textAt(source, 'type')?.text
+  // Mixed sources say it query by query, and a variable as a source says nothing.
+  return type === undefined ? undefined : OTHER_SOURCES.test(type)
+}
+
+function variablesOf(map: TreeMap): DashboardVariable[] {
+  const list = itemsAt(valueAt(map, 'templating'), 'list')
+  const newer = itemsAt(map, 'variables').flatMap(item => valueAt(item, 'spec') ?? [])
+  return [...list, ...newer].flatMap(item => variableOf(item) ?? [])
+}
+
+function variableOf(item: TreeNode): DashboardVariable | undefined {
+  const name = textAt(item, 'name')?.text
+  const type = textAt(item, 'type')?.text ?? 'query'
+  if (item.kind !== 'map' || name === undefined || type !== 'query' || isOfOtherSource(item)) return undefined
+  const value = valueAt(item, 'query')
+  const inner = valueAt(value, 'spec') ?? value
+  const query = inner?.kind === 'text' ? inner : (textAt(inner, 'query') ?? textAt(inner, '__legacyStringValue'))
+  if (query === undefined || query.text.trim() === '') return undefined
+  const copies = [textAt(item, 'definition')].filter(copy => copy?.text === query.text)
+  const parts = inner?.kind === 'map' ? inner : undefined
+  return {
+    name,
+    query,
+    copies: copies as TreeText[],
+    metric: textAt(parts, 'metric'),
+    label: textAt(parts, 'label'),
+    regex: textAt(item, 'regex'),
+  }
+}
+
+/** Labels that a dashboard filters all its queries by. */
+function filtersOf(map: TreeMap): TreeText[] {
+  const variables = [...itemsAt(valueAt(map, 'templating'), 'list'), ...itemsAt(map, 'variables')]
+  return variables
+    .flatMap(item => [item, valueAt(item, 'spec')])
+    .flatMap(item => [...itemsAt(item, 'filters'), ...itemsAt(item, 'baseFilters')])
+    .flatMap(filter => textAt(filter, 'key') ?? [])
+}

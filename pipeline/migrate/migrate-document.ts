@@ -1,0 +1,220 @@
+/** Rewrites what a document asks for, and what it says about the labels of the answers. */
+import type { SyntaxProblem, TreeText } from './document-tree.ts'
+import type { Edit } from './edits.ts'
+import type { DashboardVariable, Found, Query } from './find-queries.ts'
+import { eitherOf, SCALAR, UNCHANGED, withMadeLabel, type LabelScope } from './label-scope.ts'
+import {
+  labelsOfLegend,
+  labelsOfPanel,
+  labelsOfTagKeys,
+  labelsOfTemplates,
+  relabel,
+  type LabelPlace,
+} from './label-texts.ts'
+import type { Surroundings } from './rename-label.ts'
+import { rewriteExpression, type Remark, type Rewriting } from './rewrite-expression.ts'
+import { rewriteResultRegex, rewriteVariableQuery, type QueryRewriting } from './variable-query.ts'
+import { valueAt } from './document-tree.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+export type Counts = { expressions: number; understood: number; rewritten: number; reported: number }
+
+export type Finding = { readonly offset: number; readonly message: string; readonly kind: 'left' | 'note' }
+
+export type MigratedDocument = {
+  /** Of the file. */
+  readonly edits: readonly Edit[]
+  /** Of the texts of the tree, to compare with what the changed file gives. */
+  readonly editsByText: ReadonlyMap<TreeText, readonly Edit[]>
+  readonly findings: readonly Finding[]
+  readonly counts: Counts
+}
+
+export type Recorded = ReadonlyMap<string, LabelScope>
+
+export function migrateDocument(found: Found, vocabulary: Vocabulary, recorded: Recorded): MigratedDocument {
+  const surroundings = { vocabulary, recorded, translatedVariables: new Map<string, string>() }
+  const translated = translatedVariables(found, surroundings)
+  return writeDocument(found, { ...surroundings, translatedVariables: translated })
+}
+
+/**
+ * A variable that offers the values of a label whose values become others can do so only if everything that it is used in follows. So
+ * all are tried, and those that something speaks against are given up until nothing does.
+ */
+function translatedVariables(found: Found, surroundings: Surroundings): ReadonlyMap<string, string> {
+  const candidates = new Map<string, string>()
+  for (const { name, query } of found.variables) {
+    const { translatedTo, remarks } = rewriteVariableQuery(query.text, surroundings)
+    if (translatedTo !== undefined && remarks.length === 0) candidates.set(name, translatedTo)
+  }
+  for (;;) {
+    const bad = [...candidates.keys()].filter(name =>
+      isRefused(name, found, { ...surroundings, translatedVariables: candidates }),
+    )
+    if (bad.length === 0) return candidates
+    for (const name of bad) candidates.delete(name)
+  }
+}
+
+/** Whether an expression that uses the variable would be left as it is, or not follow. */
+function isRefused(name: string, found: Found, surroundings: Surroundings): boolean {
+  const uses = new RegExp(`\\$${name}\\b|\\$\\{${name}[.:}]|\\[\\[${name}[\\].:]`)
+  const others = found.variables.filter(variable => variable.name !== name)
+  return (
+    found.queries.some(
+      ({ text: { text } }) => uses.test(text) && rewriteExpression(text, surroundings).remarks.length > 0,
+    ) ||
+    others.some(({ query: { text } }) => uses.test(text) && rewriteVariableQuery(text, surroundings).remarks.length > 0)
+  )
+}
+
+function writeDocument(found: Found, surroundings: Surroundings): MigratedDocument {
+  const pen = createPen()
+  const scopes = new Map<Query, LabelScope>()
+  for (const query of found.queries) {
+    const rewriting = pen.rewrite(query.text, rewriteExpression(query.text.text, surroundings))
+    scopes.set(query, rewriting.scope)
+    const { scope } = rewriting
+    for (const legend of query.legends) pen.relabel(labelsOfLegend(legend), scope)
+    if (query.tagKeys !== undefined) pen.relabel(labelsOfTagKeys(query.tagKeys), scope)
+  }
+  for (const variable of found.variables) writeVariable(variable, surroundings, pen)
+  for (const { kind, map, queries } of found.groups) {
+    const scope = queries.map(query => scopes.get(query)!).reduce(eitherOf, SCALAR)
+    if (scope.shape === '') continue
+    if (kind === 'panel') pen.relabel(labelsOfPanel(map), scope)
+    else for (const part of ['annotations', 'labels']) pen.relabel(labelsOfTemplates(valueAt(map, part)), scope)
+  }
+  for (const filter of found.filters) {
+    const changes = [...surroundings.vocabulary.changes.values()].flat()
+    const one = changes.find(({ labels }) => labels.has(filter.text))
+    if (one === undefined) continue
+    pen.remark(filter, {
+      at: 0,
+      message: `"${filter.text}" filters every query; it changes for ${one.name}, among others`,
+    })
+  }
+  for (const problem of found.problems) pen.problem(problem)
+  return pen.finish()
+}
+
+function writeVariable(variable: DashboardVariable, surroundings: Surroundings, pen: Pen): void {
+  const { name, query, copies, metric, label, regex } = variable
+  const rewriting = refuseUntranslated(name, rewriteVariableQuery(query.text, surroundings), surroundings)
+  pen.rewrite(query, rewriting)
+  if (rewriting.edits.length > 0) {
+    for (const copy of copies) pen.change(copy, rewriting.edits)
+    const selector =
+      metric === undefined ? undefined : rewriteExpression(metric.text, { ...surroundings, wantsLabels: true })
+    if (selector !== undefined) pen.change(metric!, selector.edits)
+    if (label !== undefined && selector !== undefined) {
+      pen.relabel([{ text: label, label: label.text, start: 0 }], selector.scope)
+    }
+  }
+  if (regex === undefined) return
+  const picked = rewriteResultRegex(regex.text, rewriting.scope)
+  if ('remark' in picked) pen.remark(regex, picked.remark)
+  else pen.change(regex, picked.edits)
+}
+
+function refuseUntranslated(
+  name: string,
+  rewriting: QueryRewriting,
+  { translatedVariables }: Surroundings,
+): QueryRewriting {
+  if (rewriting.translatedTo === undefined || translatedVariables.has(name)) return rewriting
+  const message = `"${rewriting.translatedTo}" has other values, and not all that variable "${name}" is used in can follow`
+  return { ...rewriting, edits: [], notes: [], remarks: [{ at: 0, message }], scope: UNCHANGED }
+}
+
+type Pen = ReturnType<typeof createPen>
+
+/** Collects what is to be changed and said. */
+function createPen() {
+  const edits: Edit[] = []
+  const editsByText = new Map<TreeText, readonly Edit[]>()
+  const findings: Finding[] = []
+  const counts = { expressions: 0, understood: 0, rewritten: 0, reported: 0 }
+
+  /** Whether every place is known; if not, nothing is changed. */
+  function change(text: TreeText, itsEdits: readonly Edit[]): boolean {
+    // An anchor and its alias, or a copy of a copy: once is enough.
+    if (itsEdits.length === 0 || editsByText.has(text)) return true
+    const inFile = itsEdits.flatMap(edit => {
+      const [start, end] = [text.originOf(edit.start), text.originOf(edit.end)]
+      return start === undefined || end === undefined ? [] : [{ start, end, text: text.spell(edit.text) }]
+    })
+    if (inFile.length < itsEdits.length) return false
+    edits.push(...inFile)
+    editsByText.set(text, itsEdits)
+    return true
+  }
+
+  function say(text: TreeText, { at, message }: Remark, kind: Finding['kind']): void {
+    findings.push({ offset: text.originOf(at) ?? text.start, message, kind })
+  }
+
+  function rewrite<T extends Rewriting>(text: TreeText, rewriting: T): T {
+    const isDone = change(text, rewriting.edits)
+    const remarks = isDone
+      ? rewriting.remarks
+      : [{ at: 0, message: 'the way this text is written in the file is not understood' }]
+    for (const remark of remarks) say(text, remark, 'left')
+    // Once for an expression, however often it uses the metric.
+    const notes = new Map(rewriting.notes.toReversed().map(note => [note.message, note]))
+    for (const note of notes.values()) say(text, note, 'note')
+    counts.expressions++
+    if (rewriting.isUnderstood) counts.understood++
+    if (isDone && rewriting.edits.length > 0) counts.rewritten++
+    if (remarks.length + rewriting.notes.length > 0) counts.reported++
+    return isDone ? rewriting : { ...rewriting, edits: [], scope: UNCHANGED }
+  }
+
+  function relabelAll(places: readonly LabelPlace[], scope: LabelScope): void {
+    if (scope.shape === '') return
+    const byText = Map.groupBy(places, ({ text }) => text)
+    for (const [text, its] of byText) {
+      const itsEdits: Edit[] = []
+      for (const place of its) {
+        const done = relabel(place, scope)
+        if (done === undefined) continue
+        if ('remark' in done) say(text, { at: place.start, message: done.remark }, 'left')
+        else itsEdits.push(done)
+      }
+      change(text, itsEdits)
+    }
+  }
+
+  return {
+    change,
+    rewrite,
+    relabel: relabelAll,
+    remark: (text: TreeText, remark: Remark) => say(text, remark, 'left'),
+    problem: ({ offset, message }: SyntaxProblem) =>
+      void findings.push({ offset, message: `${message}; this looks like a dashboard or rules`, kind: 'left' }),
+    finish: (): MigratedDocument => ({ edits, editsByText, findings, counts }),
+  }
+}
+
+/** What becomes of the labels of recorded metrics, over all documents that are migrated at once. */
+export function recordedScopes(documents: readonly Found[], vocabulary: Vocabulary): Recorded {
+  const rules = documents.flatMap(({ queries }) => queries.filter(({ record }) => record !== undefined))
+  let recorded = new Map<string, LabelScope>()
+  // A rule may use what another records; a chain is as long as there are rules, and no honest one is longer than this.
+  for (let round = 0; round < 10; round++) {
+    const next = new Map<string, LabelScope>()
+    for (const { text, record } of rules) {
+      const { scope } = rewriteExpression(text.text, { vocabulary, recorded, translatedVariables: new Map() })
+      const given = record!.labels.reduce(withMadeLabel, scope)
+      const known = next.get(record!.name)
+      next.set(record!.name, known === undefined ? given : eitherOf(known, given))
+    }
+    for (const [name, { shape }] of next) if (shape === '') next.delete(name)
+    const isStable =
+      next.size === recorded.size && [...next].every(([name, { shape }]) => recorded.get(name)?.shape === shape)
+    recorded = next
+    if (isStable) break
+  }
+  return recorded
+}

@@ -1,0 +1,75 @@
+/** Gives a label of an expression its new name, and what that needs to know of the expression. */
+import type { Edit } from './edits.ts'
+import type { VariableUse } from './grafana-variables.ts'
+import type { LabelScope } from './label-scope.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+export type Surroundings = {
+  readonly vocabulary: Vocabulary
+  /** Recorded by rules that are migrated at the same time: what becomes of their labels. */
+  readonly recorded: ReadonlyMap<string, LabelScope>
+  /** Variables whose values are those of a label that has other values in the new vocabulary, by name that new label. */
+  readonly translatedVariables: ReadonlyMap<string, string>
+  /** Only the labels are asked for, so that units do not matter. */
+  readonly wantsLabels?: true
+}
+
+/** What the parts of an expression need of each other while they are walked. */
+export type Walk = Surroundings & {
+  readonly text: string
+  readonly variables: readonly VariableUse[]
+  change(edit: Edit): void
+  /** Why the expression cannot be rewritten. */
+  remark(at: number, message: string): void
+  /** What is to be known about what is rewritten. */
+  note(at: number, message: string): void
+}
+
+export type Renamed = { readonly to: string; readonly hasSameValues: boolean }
+
+/** Gives a label its new name; remarks why not where it has none. */
+export function renameLabel(
+  place: { readonly start: number; readonly end: number },
+  scope: LabelScope,
+  walk: Walk,
+): Renamed | undefined {
+  const label = walk.text.slice(place.start, place.end)
+  if (scope.shape === '') return undefined
+  if (walk.variables.some(({ start, end }) => start < place.end && end > place.start)) {
+    walk.remark(place.start, `a variable names the label here, and labels change: ${describe(scope)}`)
+    return undefined
+  }
+  const resolution = scope.resolve(label)
+  if (resolution.kind === 'renamed') {
+    walk.change({ ...place, text: resolution.to })
+    return resolution
+  }
+  const { from, to } = walk.vocabulary
+  if (resolution.kind === 'gone') {
+    const reason = resolution.reason === undefined ? '' : `: ${resolution.reason}`
+    walk.remark(place.start, `label "${label}" of ${resolution.metric} has no successor in ${to}${reason}`)
+  } else if (resolution.kind === 'new') {
+    walk.remark(place.start, `"${label}" is a label of ${resolution.metric} in ${to}, but not in ${from}`)
+  } else if (resolution.kind === 'unclear') {
+    walk.remark(place.start, `"${label}" comes from several metrics, and they do not have one name for it in ${to}`)
+  }
+  return undefined
+}
+
+/** How many labels a message names. */
+const MAX_NAMED = 3
+
+/** For messages. */
+export function describe({ shape }: LabelScope): string {
+  const parts = shape.split(' ').map(part => {
+    const [before, after] = part.split('>')
+    if (before === '') return `${after} is added`
+    return after === '' ? `${before} goes` : `${before} becomes ${after}`
+  })
+  const more = parts.length > MAX_NAMED ? `, and ${parts.length - MAX_NAMED} more` : ''
+  return shape === '' ? '' : `${parts.slice(0, MAX_NAMED).join(', ')}${more}`
+}
+
+export function otherValues(label: string): string {
+  return `"${label}", which stands in its place, has other values`
+}

@@ -1,0 +1,240 @@
+/**
+ * Rewrites one expression from one vocabulary to another, or leaves it as it is and says why. An expression is rewritten as a whole or
+ * not at all: half of it in new names would be right in neither vocabulary.
+ */
+import type { Edit } from './edits.ts'
+import { withoutVariables } from './grafana-variables.ts'
+import {
+  agree,
+  eitherOf,
+  onlyLabels,
+  SCALAR,
+  UNCHANGED,
+  withLabelsOf,
+  withMadeLabel,
+  type LabelScope,
+} from './label-scope.ts'
+import { labelNode } from './metric-name.ts'
+import { childOf, parsePromql, type PromqlNode } from './promql-tree.ts'
+import { describe, otherValues, renameLabel, type Renamed, type Surroundings, type Walk } from './rename-label.ts'
+import { rewriteSelector } from './rewrite-selector.ts'
+import { stringContent } from './string-literal.ts'
+
+export type Remark = { readonly at: number; readonly message: string }
+
+export type Rewriting = {
+  /** False for what is no PromQL. */
+  readonly isUnderstood: boolean
+  readonly edits: readonly Edit[]
+  /** Why it is left as it is. */
+  readonly remarks: readonly Remark[]
+  /** What is to be known of what is rewritten. */
+  readonly notes: readonly Remark[]
+  /** What becomes of the labels of the result. */
+  readonly scope: LabelScope
+}
+
+export function rewriteExpression(text: string, surroundings: Surroundings): Rewriting {
+  const prepared = withoutVariables(text)
+  const parsed = parsePromql(prepared.text)
+  if ('errorAt' in parsed) {
+    const remark = { at: parsed.errorAt, message: 'this is not understood as PromQL' }
+    return { isUnderstood: false, edits: [], remarks: [remark], notes: [], scope: UNCHANGED }
+  }
+  const edits: Edit[] = []
+  const remarks: Remark[] = []
+  const notes: Remark[] = []
+  const scope = scopeOf(parsed.root, {
+    ...surroundings,
+    text,
+    variables: prepared.variables,
+    change: edit => edits.push(edit),
+    remark: (at, message) => remarks.push({ at, message }),
+    note: (at, message) => notes.push({ at, message }),
+  })
+  if (remarks.length > 0) return { isUnderstood: true, edits: [], remarks, notes: [], scope: UNCHANGED }
+  return { isUnderstood: true, edits, remarks, notes, scope }
+}
+
+type Walker = (node: PromqlNode, walk: Walk) => LabelScope
+
+/** By the grammar's name of a node. */
+const WALKERS: Readonly<Record<string, Walker>> = {
+  VectorSelector: rewriteSelector,
+  AggregateExpr: aggregate,
+  FunctionCall: call,
+  BinaryExpr: binary,
+  ParenExpr: first,
+  UnaryExpr: last,
+  OffsetExpr: first,
+  StepInvariantExpr: first,
+  MatrixSelector: first,
+  SubqueryExpr: first,
+  NumberDurationLiteral: () => SCALAR,
+  StringLiteral: () => SCALAR,
+}
+
+function scopeOf(node: PromqlNode, walk: Walk): LabelScope {
+  const walker = WALKERS[node.type]
+  if (walker !== undefined) return walker(node, walk)
+  walk.remark(node.from, `this kind of expression (${node.type}) is not known`)
+  return UNCHANGED
+}
+
+function first(node: PromqlNode, walk: Walk): LabelScope {
+  return scopeOf(node.children[0]!, walk)
+}
+
+function last(node: PromqlNode, walk: Walk): LabelScope {
+  return scopeOf(node.children.at(-1)!, walk)
+}
+
+const KEEP_LABELS = new Set(['topk', 'bottomk', 'limitk', 'limit_ratio'])
+
+function aggregate(node: PromqlNode, walk: Walk): LabelScope {
+  const body = childOf(node, 'FunctionCallBody')!.children
+  const scopes = body.map(argument => scopeOf(argument, walk))
+  const operand = scopes.at(-1) ?? UNCHANGED
+  const modifier = childOf(node, 'AggregateModifier')
+  const operator = childOf(node, 'AggregateOp')!
+  const name = walk.text.slice(operator.from, operator.to).toLowerCase()
+  const labels = modifier === undefined ? [] : renameGrouping(childOf(modifier, 'GroupingLabels')!, operand, walk)
+  if (modifier !== undefined && childOf(modifier, 'Without') !== undefined) {
+    if (operand.hasOddLabels) walk.remark(modifier.from, `\`without\` would mean other labels: ${describe(operand)}`)
+    return operand
+  }
+  if (KEEP_LABELS.has(name)) return operand
+  const grouped = onlyLabels(operand, labels)
+  const [made] = name === 'count_values' ? body : []
+  return made?.type === 'StringLiteral' ? withMadeLabel(grouped, contentOf(made, walk)) : grouped
+}
+
+function call(node: PromqlNode, walk: Walk): LabelScope {
+  const body = childOf(node, 'FunctionCallBody')?.children ?? []
+  const identifier = childOf(node, 'FunctionIdentifier')!
+  const name = walk.text.slice(identifier.from, identifier.to)
+  if (name === 'info') return info(node, body, walk)
+  const scope = body.map(argument => scopeOf(argument, walk)).reduce(eitherOf, SCALAR)
+  if (name === 'label_replace') return labelReplace(body, scope, walk)
+  if (name === 'label_join') return labelJoin(body, scope, walk)
+  if (name === 'sort_by_label' || name === 'sort_by_label_desc') {
+    for (const argument of body.slice(1)) renameString(argument, scope, walk)
+  }
+  return name === 'scalar' ? SCALAR : scope
+}
+
+/** It adds labels of other metrics, which are found by labels that both have. */
+function info(node: PromqlNode, body: readonly PromqlNode[], walk: Walk): LabelScope {
+  const scope = body[0] === undefined ? UNCHANGED : scopeOf(body[0], walk)
+  if (scope.shape !== '') walk.remark(node.from, `\`info\` joins by labels that change: ${describe(scope)}`)
+  return scope
+}
+
+/** `label_replace(v, made, replacement, source, regex)` */
+function labelReplace(body: readonly PromqlNode[], scope: LabelScope, walk: Walk): LabelScope {
+  const [, made, , source, regex] = body
+  if (made === undefined || source === undefined || regex === undefined) return scope
+  const to = renameString(source, scope, walk)
+  const pattern = regex.type === 'StringLiteral' ? contentOf(regex, walk) : undefined
+  if (to !== undefined && !to.hasSameValues && !/^\^?\(?\.[*+]\)?\$?$/.test(pattern ?? '')) {
+    walk.remark(
+      regex.from,
+      `the regular expression is for values of "${contentOf(source, walk)}"; ${otherValues(to.to)}`,
+    )
+  }
+  return makeLabel(made, scope, walk)
+}
+
+/** `label_join(v, made, separator, sources...)` */
+function labelJoin(body: readonly PromqlNode[], scope: LabelScope, walk: Walk): LabelScope {
+  const [, made, , ...sources] = body
+  for (const source of sources) renameString(source, scope, walk)
+  return made === undefined ? scope : makeLabel(made, scope, walk)
+}
+
+/** A label that is written over keeps its place and so gets its new name; one that is made keeps the name that it is given. */
+function makeLabel(made: PromqlNode, scope: LabelScope, walk: Walk): LabelScope {
+  const label = made.type === 'StringLiteral' ? contentOf(made, walk) : undefined
+  if (label === undefined) return scope
+  const resolution = scope.resolve(label)
+  if (resolution.kind === 'renamed') {
+    renameString(made, scope, walk)
+    return scope
+  }
+  if (resolution.kind === 'new') {
+    walk.remark(made.from, `"${label}" is made here, and is a label of ${resolution.metric} in ${walk.vocabulary.to}`)
+  }
+  return withMadeLabel(scope, label)
+}
+
+const SET_OPERATORS = new Set(['And', 'Or', 'Unless'])
+
+function binary(node: PromqlNode, walk: Walk): LabelScope {
+  const [left, right] = [scopeOf(node.children[0]!, walk), scopeOf(node.children.at(-1)!, walk)]
+  const operator = node.children[1]!.type
+  if (left.isScalar) return right
+  if (right.isScalar) return left
+  const clause = childOf(node, 'MatchingModifierClause')
+  const matching = clause?.children ?? []
+  const [on, included] = matching.filter(({ type }) => type === 'GroupingLabels')
+  const isOn = clause !== undefined && childOf(clause, 'On') !== undefined
+  const labels = on === undefined ? [] : renameMatching(on, left, right, walk)
+  if (!isOn && left.shape !== right.shape) {
+    const sides = `${describe(left) || 'none'} on the left, ${describe(right) || 'none'} on the right`
+    const message = `the two sides would not match by their labels any more; they change so: ${sides}`
+    // Series of two exporters, one beside the other: they never had the same labels.
+    const isBeside = operator === 'Or' && (left.isVague === true || right.isVague === true)
+    if (isBeside) walk.note(node.children[1]!.from, message)
+    else walk.remark(node.children[1]!.from, message)
+  }
+  if (operator === 'Or') return eitherOf(left, right)
+  if (SET_OPERATORS.has(operator)) return left
+  const isGroupLeft = matching.some(({ type }) => type === 'GroupLeft')
+  const isGroupRight = matching.some(({ type }) => type === 'GroupRight')
+  if (!isGroupLeft && !isGroupRight) return isOn ? onlyLabels(left, labels) : left
+  const [many, one] = isGroupLeft ? [left, right] : [right, left]
+  const extra = included === undefined ? [] : renameGrouping(included, one, walk)
+  for (const label of extra) refuseCollision(label, many, one, included!, walk)
+  return withLabelsOf(many, one, extra)
+}
+
+/** A label that is taken over must not meet one that the other side has only in the new vocabulary. */
+function refuseCollision(label: string, many: LabelScope, one: LabelScope, place: PromqlNode, walk: Walk): void {
+  const resolution = one.resolve(label)
+  const name = resolution.kind === 'renamed' ? resolution.to : label
+  const other = many.resolve(name)
+  if (other.kind === 'new' && !agree(many.resolve(label), resolution)) {
+    walk.remark(place.from, `"${name}" would be taken over where ${other.metric} has a label of that name`)
+  }
+}
+
+/** The labels as they were. */
+function renameGrouping(grouping: PromqlNode, scope: LabelScope, walk: Walk): string[] {
+  return grouping.children.flatMap(child => {
+    const place = labelNode(child)
+    if (place === undefined) return []
+    renameLabel(place, scope, walk)
+    return [walk.text.slice(place.start, place.end)]
+  })
+}
+
+function renameMatching(grouping: PromqlNode, left: LabelScope, right: LabelScope, walk: Walk): string[] {
+  return grouping.children.flatMap(child => {
+    const place = labelNode(child)
+    if (place === undefined) return []
+    const label = walk.text.slice(place.start, place.end)
+    const [one, other] = [left.resolve(label), right.resolve(label)]
+    if (agree(one, other)) renameLabel(place, left, walk)
+    else walk.remark(place.start, `"${label}" is not the same on both sides in ${walk.vocabulary.to}`)
+    return [label]
+  })
+}
+
+function renameString(argument: PromqlNode, scope: LabelScope, walk: Walk): Renamed | undefined {
+  if (argument.type !== 'StringLiteral') return undefined
+  return renameLabel({ start: argument.from + 1, end: argument.to - 1 }, scope, walk)
+}
+
+function contentOf(literal: PromqlNode, { text }: Walk): string {
+  return stringContent(text.slice(literal.from, literal.to))
+}

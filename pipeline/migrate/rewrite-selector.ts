@@ -1,0 +1,179 @@
+/** Rewrites a vector selector: the name of its metric, its label matchers, and its unit. */
+import { ONE } from '../model/scale.ts'
+import type { Edit } from './edits.ts'
+import { scopeOfMetric, UNCHANGED, SCALAR, type LabelScope } from './label-scope.ts'
+import { labelNode, labelText, metricNameOf, readMatcher, type Matcher } from './metric-name.ts'
+import { childOf, type PromqlNode } from './promql-tree.ts'
+import { otherValues, renameLabel, type Walk } from './rename-label.ts'
+import { correctUnit, hasFactorOf } from './unit-factor.ts'
+import { isSame, type MetricChange } from './vocabulary.ts'
+
+/** How many metrics a message names. */
+const MAX_NAMED = 3
+
+export function rewriteSelector(selector: PromqlNode, walk: Walk): LabelScope {
+  const { text, variables, vocabulary } = walk
+  const name = metricNameOf(selector, text, variables)
+  if (name.kind === 'number') return SCALAR
+  if (name.kind === 'open') {
+    const possible = [...vocabulary.changes]
+      .filter(([metric, [first]]) => !isSame(first!) && name.isPossible(metric))
+      .map(([metric]) => metric)
+    if (possible.length > 0) walk.remark(selector.from, `${name.how}; ${listed(possible, vocabulary.from)}`)
+    return UNCHANGED
+  }
+  const matchers = childOf(selector, 'LabelMatchers')?.children ?? []
+  const candidates = vocabulary.changes.get(name.name) ?? removedHistogram(name.name, walk)
+  const change = meant(candidates ?? [], selector, matchers, text)
+  const scope = change === undefined ? walk.recorded.get(name.name) : scopeOfMetric(change)
+  if (scope === undefined) return UNCHANGED
+  if (change?.to === undefined && change !== undefined) {
+    const reason = change.reason === undefined ? '' : `: ${change.reason}`
+    walk.remark(name.start, `${name.name} has no successor in ${vocabulary.to}${reason}`)
+    return UNCHANGED
+  }
+  for (const matcher of matchers) rewriteMatcher(matcher, scope, walk)
+  if (change !== undefined) rewriteMetric(selector, change, { start: name.start, end: name.end }, walk)
+  return scope
+}
+
+function meant(
+  candidates: readonly MetricChange[],
+  selector: PromqlNode,
+  matchers: readonly PromqlNode[],
+  text: string,
+): MetricChange | undefined {
+  const asked = candidates.filter(({ match }) => asksFor(match, matchers, text))
+  const [first] = asked
+  if (first === undefined) return candidates[0]
+  if (!isSame(first)) return first
+  return asked.find(
+    ({ scale, match }) =>
+      (scale !== ONE && hasFactorOf(selector, text, scale)) || impliedEdits(selector, match, text).length > 0,
+  )
+}
+
+function rewriteMetric(
+  selector: PromqlNode,
+  change: MetricChange,
+  place: { readonly start: number; readonly end: number },
+  walk: Walk,
+): void {
+  if (change.to !== change.name) walk.change({ ...place, text: change.to! })
+  addFixed(selector, change, walk)
+  dropImplied(selector, change, walk)
+  const factor =
+    change.scale === ONE || walk.wantsLabels ? { edits: [] } : correctUnit(selector, walk.text, change.scale)
+  if ('problem' in factor) walk.remark(selector.from, `the unit of ${change.name} changes, and ${factor.problem}`)
+  else factor.edits.forEach(walk.change)
+  if ('note' in factor && factor.note !== undefined) walk.note(selector.from, factor.note)
+  const { name, to, wayBack, isUnverified } = change
+  const { vocabulary } = walk
+  if (wayBack === 'none' || (wayBack === 'factor' && 'edits' in factor && factor.edits.length === 0)) {
+    walk.note(
+      place.start,
+      `${to} is a metric of ${vocabulary.from}, too, so that the way back does not lead to ${name}`,
+    )
+  }
+  if (isUnverified) walk.note(place.start, `no source confirms that ${name} is ${to} in ${vocabulary.to}`)
+}
+
+/** Matchers for what the old name implied, at the end. */
+function addFixed(selector: PromqlNode, { fixed }: MetricChange, walk: Walk): void {
+  const text = matcherTexts(fixed)
+  if (text === '') return
+  const braces = childOf(selector, 'LabelMatchers')
+  if (braces === undefined) walk.change({ start: selector.to, end: selector.to, text: `{${text}}` })
+  else if (braces.children.length === 0 || /,\s*\}$/.test(walk.text.slice(braces.from, braces.to))) {
+    walk.remark(braces.from, `the matchers ${text} have to be added`)
+  } else {
+    const end = braces.children.at(-1)!.to
+    walk.change({ start: end, end, text: `, ${text}` })
+  }
+}
+
+function dropImplied(selector: PromqlNode, { name, match, to }: MetricChange, walk: Walk): void {
+  if (Object.keys(match).length === 0) return
+  const edits = impliedEdits(selector, match, walk.text)
+  edits.forEach(walk.change)
+  if (edits.length > 0) return
+  const part = `that with ${matcherTexts(match)}, which is not at the end of the matchers here`
+  walk.remark(selector.from, `${to} is only a part of ${name}: ${part}`)
+}
+
+/** Takes away what `addFixed` writes on the way back. In other order or spelling it is left to people. */
+function impliedEdits(selector: PromqlNode, match: MetricChange['match'], text: string): Edit[] {
+  const implied = matcherTexts(match)
+  const braces = childOf(selector, 'LabelMatchers')
+  if (implied === '' || braces === undefined) return []
+  const { from, to } = braces
+  if (text.slice(from, to) === `{${implied}}`) return [{ start: from, end: to, text: '' }]
+  const tail = `, ${implied}}`
+  return text.slice(from, to).endsWith(tail) ? [{ start: to - tail.length, end: to - 1, text: '' }] : []
+}
+
+function matcherTexts(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([label, value]) => `${label}=${JSON.stringify(value)}`)
+    .join(', ')
+}
+
+function asksFor(match: Readonly<Record<string, string>>, matchers: readonly PromqlNode[], text: string): boolean {
+  return Object.entries(match).every(([label, value]) =>
+    matchers.some(matcher => {
+      if (labelText(matcher, text) !== label || childOf(matcher, 'MatchOp') === undefined) return false
+      const test = readMatcher(matcher, text)
+      return test.operator === '=' && test.value === value
+    }),
+  )
+}
+
+function rewriteMatcher(matcher: PromqlNode, scope: LabelScope, walk: Walk): void {
+  const { text, variables } = walk
+  const place = labelNode(matcher)
+  if (place === undefined) return
+  const isMatcher = childOf(matcher, 'MatchOp') !== undefined
+  const isVariable = variables.some(({ start, kind }) => start === matcher.from && kind === 'matchers')
+  if (!isMatcher && !isVariable) return
+  const label = text.slice(place.start, place.end)
+  if (label === '__name__') return
+  const renamed = renameLabel(place, scope, walk)
+  if (!isMatcher) return
+  const test = readMatcher(matcher, text)
+  if (renamed !== undefined && !renamed.hasSameValues) checkValue(label, renamed.to, test, walk)
+  else for (const name of namesIn(test, walk)) refuseTranslated(name, renamed?.to ?? label, test, walk)
+}
+
+/** A value of a label whose values are others now: only what does not depend on them can stay, or what is translated itself. */
+function checkValue(label: string, to: string, test: Matcher, walk: Walk): void {
+  if (/^(\.[*+])?$/.test(test.value)) return
+  const names = namesIn(test, walk)
+  const [only] = names
+  const isOnlyVariable =
+    names.length === 1 && /^(\$\w+|\$\{[^}]*\}|\[\[[^\]]*\]\])$/.test(walk.text.slice(test.start, test.end))
+  if (isOnlyVariable && walk.translatedVariables.get(only!) === to) return
+  const what = names.length > 0 ? 'a variable' : `"${test.value}"`
+  walk.remark(test.start, `${what} cannot be translated as a value of "${label}": ${otherValues(to)}`)
+}
+
+/** A variable that gets other values must not meet a label that keeps its own. */
+function refuseTranslated(name: string, label: string, test: Matcher, walk: Walk): void {
+  const to = walk.translatedVariables.get(name)
+  if (to !== undefined && to !== label) walk.remark(test.start, `variable "${name}" would hold values of "${to}" here`)
+}
+
+function namesIn({ start, end }: Matcher, { variables }: Walk): string[] {
+  return variables.filter(variable => variable.start >= start - 1 && variable.end <= end + 1).map(({ name }) => name)
+}
+
+/** The three series of a histogram that is removed are removed with it. */
+function removedHistogram(name: string, { vocabulary }: Walk): readonly MetricChange[] | undefined {
+  const found = vocabulary.changes.get(name.replace(/_(bucket|sum|count)$/, ''))
+  return found?.[0]?.to === undefined ? found : undefined
+}
+
+function listed(names: readonly string[], vocabulary: string): string {
+  const some = names.slice(0, MAX_NAMED).join(', ')
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
+  return `it may mean metrics that change from ${vocabulary}: ${some}${more}`
+}

@@ -1,0 +1,59 @@
+/** Makes of the translation between two catalogs what the rewriting needs of it. */
+import type { MetricTranslation, ShapeTranslation, Translation } from '../catalog/translation.ts'
+import { ONE } from '../model/scale.ts'
+import { isSame, type LabelChange, type MetricChange, type Vocabulary } from './vocabulary.ts'
+
+/** `back` is the translation in the other direction. */
+export function vocabularyOf({ from, to, metrics }: Translation, back: Translation): Vocabulary {
+  const changes = new Map<string, readonly MetricChange[]>()
+  for (const [name, translations] of metrics) {
+    const all = translations.map(translation => changeOf(translation, wayBackOf(translation, back)))
+    if (!all.every(isSame)) changes.set(name, all)
+  }
+  return { from: from.name, to: to.name, changes }
+}
+
+function wayBackOf({ from, to }: MetricTranslation, back: Translation): MetricChange['wayBack'] {
+  if (to === undefined || from === to) return 'name'
+  const candidates = back.metrics.get(to) ?? []
+  const index = candidates.findIndex(candidate => candidate.to === from)
+  const found = candidates[index]?.shapes[0]
+  if (found === undefined) return 'none'
+  if (index === 0 || Object.keys(found.labels.match).length > 0) return 'name'
+  return found.scale === ONE ? 'none' : 'factor'
+}
+
+function changeOf(
+  { from: name, to, reason, shapes, isUnverified }: MetricTranslation,
+  wayBack: MetricChange['wayBack'],
+): MetricChange {
+  const [usual, ...others] = shapes
+  const labels = labelsOf(usual)
+  const unusualLabels = new Map(others.flatMap(shape => [...labelsOf(shape)]).filter(([label]) => !labels.has(label)))
+  const { added = [], fixed = {}, match = {} } = usual?.labels ?? {}
+  const scale = usual?.scale ?? ONE
+  const hasKnownLabels = usual?.from !== undefined && usual.to !== undefined
+  return {
+    name,
+    to,
+    reason,
+    labels,
+    hasKnownLabels,
+    unusualLabels,
+    added,
+    fixed,
+    match,
+    scale,
+    wayBack,
+    isUnverified,
+  }
+}
+
+function labelsOf(shape: ShapeTranslation | undefined): Map<string, LabelChange> {
+  const labels = new Map<string, LabelChange>()
+  for (const { from, to, sameValue } of shape?.labels.renamed ?? []) {
+    labels.set(from, { to, hasSameValues: sameValue })
+  }
+  for (const label of shape?.labels.removed ?? []) labels.set(label, { to: undefined, hasSameValues: false })
+  return labels
+}

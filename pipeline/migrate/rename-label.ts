@@ -12,6 +12,8 @@ export type Surroundings = {
   readonly translatedVariables: ReadonlyMap<string, string>
   /** Only the labels are asked for, so that units do not matter. */
   readonly wantsLabels?: true
+  /** Of several old names for a new one the usual is meant, even where the factor of another stands. */
+  readonly ignoresFactors?: true
 }
 
 /** What the parts of an expression need of each other while they are walked. */
@@ -36,7 +38,9 @@ export function renameLabel(
   const label = walk.text.slice(place.start, place.end)
   if (scope.shape === '') return undefined
   if (walk.variables.some(({ start, end }) => start < place.end && end > place.start)) {
-    walk.remark(place.start, `a variable names the label here, and labels change: ${describe(scope)}`)
+    const message = `a variable names the label here, and labels change: ${describe(scope)}`
+    if (scope.isVague) walk.note(place.start, message)
+    else walk.remark(place.start, message)
     return undefined
   }
   const resolution = scope.resolve(label)

@@ -35,6 +35,13 @@ export type Rewriting = {
 }
 
 export function rewriteExpression(text: string, surroundings: Surroundings): Rewriting {
+  const rewriting = rewriteOnce(text, surroundings)
+  if (!rewriting.isUnderstood || rewriting.remarks.length === 0) return rewriting
+  const other = rewriteOnce(text, { ...surroundings, ignoresFactors: true })
+  return other.remarks.length === 0 ? other : rewriting
+}
+
+function rewriteOnce(text: string, surroundings: Surroundings): Rewriting {
   const prepared = withoutVariables(text)
   const parsed = parsePromql(prepared.text)
   if ('errorAt' in parsed) {

@@ -24,7 +24,7 @@ export function rewriteSelector(selector: PromqlNode, walk: Walk): LabelScope {
   }
   const matchers = childOf(selector, 'LabelMatchers')?.children ?? []
   const candidates = vocabulary.changes.get(name.name) ?? removedHistogram(name.name, walk)
-  const change = meant(candidates ?? [], selector, matchers, text)
+  const change = meant(candidates ?? [], selector, matchers, walk)
   const scope = change === undefined ? walk.recorded.get(name.name) : scopeOfMetric(change)
   if (scope === undefined) return UNCHANGED
   if (change?.to === undefined && change !== undefined) {
@@ -41,16 +41,21 @@ function meant(
   candidates: readonly MetricChange[],
   selector: PromqlNode,
   matchers: readonly PromqlNode[],
-  text: string,
+  walk: Walk,
 ): MetricChange | undefined {
+  const { text } = walk
   const asked = candidates.filter(({ match }) => asksFor(match, matchers, text))
   const [first] = asked
   if (first === undefined) return candidates[0]
-  if (!isSame(first)) return first
-  return asked.find(
-    ({ scale, match }) =>
-      (scale !== ONE && hasFactorOf(selector, text, scale)) || impliedEdits(selector, match, text).length > 0,
-  )
+  if (first.to !== first.name) return first
+  const other = walk.ignoresFactors
+    ? undefined
+    : asked.find(
+        ({ scale, match }) =>
+          (scale !== ONE && hasFactorOf(selector, text, scale)) || impliedEdits(selector, match, text).length > 0,
+      )
+  if (other !== undefined) return other
+  return isSame(first) ? undefined : first
 }
 
 function rewriteMetric(
@@ -108,8 +113,9 @@ function impliedEdits(selector: PromqlNode, match: MetricChange['match'], text: 
   if (implied === '' || braces === undefined) return []
   const { from, to } = braces
   if (text.slice(from, to) === `{${implied}}`) return [{ start: from, end: to, text: '' }]
-  const tail = `, ${implied}}`
-  return text.slice(from, to).endsWith(tail) ? [{ start: to - tail.length, end: to - 1, text: '' }] : []
+  const end = braces.children.at(-1)?.to ?? from
+  const start = end - implied.length - 2
+  return text.slice(start, end) === `, ${implied}` ? [{ start, end, text: '' }] : []
 }
 
 function matcherTexts(labels: Readonly<Record<string, string>>): string {

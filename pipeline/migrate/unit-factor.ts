@@ -19,7 +19,7 @@ export function correctUnit(selector: PromqlNode, text: string, scale: Scale): F
   const place = placeOfFactor(selector, nameOf)
   if (place === undefined) return { edits: [] }
   if (typeof place === 'string') return { problem: place }
-  if (isPowerOfTwo(scale)) return { edits: cancelled(place, text, scale) ?? inserted(place, scale) }
+  if (isPowerOfTwo(scale)) return beside(place, text, scale)
   const chain = chainAbove(place, text, scale, nameOf)
   if (chain === undefined) return besideOthers(place, text, scale, nameOf)
   const isRounded = chain.isRounded || ROUNDING.has(nameOf(place) ?? '')
@@ -32,10 +32,23 @@ export function correctUnit(selector: PromqlNode, text: string, scale: Scale): F
 const NEARLY = 'where both sides of a comparison are all but equal, rounding in the new unit may decide'
 
 function besideOthers(place: PromqlNode, text: string, scale: Scale, nameOf: NameOf): Factor {
-  const edits = cancelled(place, text, scale) ?? inserted(place, scale)
+  const factor = beside(place, text, scale)
   const jump = jumpAbove(place, nameOf)
-  if (jump === undefined) return { edits }
-  return jump === 'order' ? { edits, note: NEARLY } : { problem: `${jump} may see rounding errors of a factor` }
+  if (jump === undefined || 'problem' in factor) return factor
+  return jump === 'order' ? { ...factor, note: NEARLY } : { problem: `${jump} may see rounding errors of a factor` }
+}
+
+function beside(place: PromqlNode, text: string, scale: Scale): Factor {
+  const edits = cancelled(place, text, scale)
+  if (edits !== undefined) return { edits }
+  if (!needsParens(place) || !followsBareGroup(place)) return { edits: inserted(place, scale) }
+  return { problem: 'a parenthesis after `group_left` without one of its own would be taken for its labels' }
+}
+
+/** Whether it comes after `group_left` or `group_right` that stands there without labels. */
+function followsBareGroup({ parent }: PromqlNode): boolean {
+  const last = parent === undefined ? undefined : childOf(parent, 'MatchingModifierClause')?.children.at(-1)
+  return last?.type === 'GroupLeft' || last?.type === 'GroupRight'
 }
 
 /** What passed a comparison gets its old unit back; or loses the factor that the way back would give it. */
@@ -47,7 +60,8 @@ function factorOfChain(top: PromqlNode, text: string, scale: Scale): Edit[] {
     parens !== undefined &&
     product?.type === 'BinaryExpr' &&
     text.slice(parens.from, product.to) === `(${text.slice(top.from, top.to)})${written}` &&
-    takesComparison(product.parent)
+    takesComparison(product.parent) &&
+    !isBlind(callAround(climb(product, ['ParenExpr'])), node => callName(node, text))
   ) {
     return [
       { start: parens.from, end: parens.from + 1, text: '' },
@@ -95,7 +109,8 @@ function placeOfFactor(selector: PromqlNode, nameOf: NameOf): PromqlNode | strin
   if (call === undefined || name === undefined) return 'a range outside of a function has no place for a factor'
   const degree = DEGREE_OF_RANGE_FUNCTION[name]
   if (degree === undefined) return `\`${name}\` does not follow the unit by a plain factor`
-  return degree === 0 ? undefined : call
+  if (degree === 0 || isBlind(callAround(climb(call, ['ParenExpr'])), nameOf)) return undefined
+  return call
 }
 
 function isBlind(call: PromqlNode | undefined, nameOf: NameOf): boolean {
@@ -159,10 +174,11 @@ function cancelled(place: PromqlNode, text: string, scale: Scale): Edit[] | unde
   // Without the factor the comparison would be one of those that change their numbers instead.
   const nameOf = (node: PromqlNode) => callName(node, text)
   if (!isPowerOfTwo(scale) && chainAbove(product, text, inverse(scale), nameOf) !== undefined) return undefined
+  // The way back would not write it where the numbers do not matter.
+  if (isBlind(callAround(climb(product, ['ParenExpr'])), nameOf)) return undefined
   const factor = { start: place.to, end: product.to, text: '' }
   const parens = product.parent
-  const isTight = parens?.type === 'ParenExpr' && parens.from === product.from - 1 && parens.to === product.to + 1
-  if (isTight && needsParens(parens)) {
+  if (parens !== undefined && isTight(product) && needsParens(parens)) {
     return [
       { start: parens.from, end: parens.from + 1, text: '' },
       { ...factor, end: parens.to },
@@ -171,10 +187,19 @@ function cancelled(place: PromqlNode, text: string, scale: Scale): Edit[] | unde
   return needsParens(product) ? undefined : [factor]
 }
 
-/** Whether a product would have to stand in parentheses there. */
+/** Whether it fills parentheses. */
+function isTight({ parent, from, to }: PromqlNode): boolean {
+  return parent?.type === 'ParenExpr' && parent.from === from - 1 && parent.to === to + 1
+}
+
+/**
+ * Whether a product would have to stand in parentheses there. Those that are there already are not seen, so that the way back knows
+ * which of them came with the factor.
+ */
 function needsParens(node: PromqlNode): boolean {
   const { parent } = node
   if (parent === undefined) return false
+  if (isTight(node)) return needsParens(parent)
   if (parent.type === 'BinaryExpr') {
     const operator = parent.children[1]!.type
     return operator === 'Pow' || (LIKE_TIMES.has(operator) && parent.children[0] !== node)

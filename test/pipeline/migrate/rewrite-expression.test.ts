@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict'
+import { applyEdits } from '../../../pipeline/migrate/edits.ts'
+import { rewriteExpression } from '../../../pipeline/migrate/rewrite-expression.ts'
+import { vocabularyBetween } from '../../support/vocabularies.ts'
+
+const RUNAI = vocabularyBetween('runai-2.16', 'runai-2.17')
+const RUNAI_BACK = vocabularyBetween('runai-2.17', 'runai-2.16')
+const RUNAI_OLD = vocabularyBetween('runai-2.12', 'runai-2.17')
+const DCGM = vocabularyBetween('dcgm-exporter-4.8', 'dcgm-exporter-4.9')
+const DCGM_OLD = vocabularyBetween('dcgm-exporter-1', 'dcgm-exporter-4.9')
+const KUBE = vocabularyBetween('kube-state-metrics-1', 'kube-state-metrics-2')
+
+type Vocabulary = typeof RUNAI
+
+function rewrite(text: string, vocabulary: Vocabulary, translated: Record<string, string> = {}) {
+  const translatedVariables = new Map(Object.entries(translated))
+  const rewriting = rewriteExpression(text, { vocabulary, recorded: new Map(), translatedVariables })
+  return { ...rewriting, result: applyEdits(text, rewriting.edits) }
+}
+
+type Case = readonly [vocabulary: Vocabulary, text: string, expected: string]
+
+function check(cases: readonly Case[]): void {
+  for (const [vocabulary, text, expected] of cases) {
+    const { result, remarks } = rewrite(text, vocabulary)
+    assert.deepEqual([result, remarks], [expected, []])
+  }
+}
+
+type Refusal = readonly [vocabulary: Vocabulary, text: string, reason: RegExp]
+
+function checkLeft(cases: readonly Refusal[]): void {
+  for (const [vocabulary, text, reason] of cases) {
+    const { result, remarks } = rewrite(text, vocabulary)
+    assert.equal(result, text)
+    assert.match(remarks.map(({ message }) => message).join('\n') || 'no remark', reason, text)
+  }
+}
+
+describe('rewriting an expression', () => {
+  it('renames metrics wherever a selector can name one', () => {
+    check([
+      [RUNAI, 'runai_job_requested_gpus', 'runai_requested_gpus_per_workload'],
+      [RUNAI, '{__name__="runai_job_requested_gpus"}', '{__name__="runai_requested_gpus_per_workload"}'],
+      [RUNAI, '{"runai_job_requested_gpus", clusterId="a"}', '{"runai_requested_gpus_per_workload", clusterId="a"}'],
+      [
+        RUNAI,
+        'sum(rate(runai_job_total_runtime[5m] offset 1h))',
+        'sum(rate(runai_run_time_seconds_per_workload[5m] offset 1h))',
+      ],
+      [RUNAI_OLD, 'runai_job_allocated_gpus', 'runai_allocated_gpu_count_per_workload'],
+      [RUNAI, 'my_runai_job_requested_gpus', 'my_runai_job_requested_gpus'],
+      [
+        RUNAI,
+        'foo{a="runai_job_requested_gpus"} # runai_job_requested_gpus',
+        'foo{a="runai_job_requested_gpus"} # runai_job_requested_gpus',
+      ],
+    ])
+  })
+
+  it('renames labels of what changes, and of nothing else', () => {
+    check([
+      [
+        RUNAI,
+        'sum by (job_name, project) (runai_job_cpu_usage)',
+        'sum by (workload_name, project) (runai_job_cpu_usage)',
+      ],
+      [RUNAI, 'sum(runai_job_cpu_usage) without(job_uuid)', 'sum(runai_job_cpu_usage) without(workload_id)'],
+      [RUNAI, 'sum by (job_name) (foo)', 'sum by (job_name) (foo)'],
+      [RUNAI, 'runai_project_info{department_name=~"a|b"}', 'runai_project_info{department=~"a|b"}'],
+      [
+        RUNAI,
+        'runai_job_cpu_usage{job_name!="",job_uuid=~".+"}',
+        'runai_job_cpu_usage{workload_name!="",workload_id=~".+"}',
+      ],
+      [
+        RUNAI,
+        'runai_job_cpu_usage * on (job_uuid) group_left(job_type) runai_job_requested_gpus',
+        'runai_job_cpu_usage * on (workload_id) group_left(workload_type) runai_requested_gpus_per_workload',
+      ],
+      [
+        RUNAI,
+        'label_replace(runai_job_cpu_usage, "short", "$1", "job_name", "(.*)")',
+        'label_replace(runai_job_cpu_usage, "short", "$1", "workload_name", "(.*)")',
+      ],
+      [
+        RUNAI,
+        `sum by (both) (label_join(runai_job_cpu_usage, 'both', "/", 'project', 'job_name'))`,
+        `sum by (both) (label_join(runai_job_cpu_usage, 'both', "/", 'project', 'workload_name'))`,
+      ],
+      [
+        RUNAI,
+        'count_values by (job_name) ("v", runai_job_cpu_usage)',
+        'count_values by (workload_name) ("v", runai_job_cpu_usage)',
+      ],
+      [RUNAI, 'sort_by_label(runai_job_cpu_usage, "job_name")', 'sort_by_label(runai_job_cpu_usage, "workload_name")'],
+      [DCGM_OLD, 'avg(dcgm_gpu_temp) by (pod_name)', 'avg(DCGM_FI_DEV_GPU_TEMP_CELSIUS) by (pod)'],
+    ])
+  })
+
+  it('brings the old unit back by a factor', () => {
+    check([
+      [RUNAI, 'runai_node_gpu_used_memory_bytes', 'runai_gpu_memory_used_mebibytes_per_node * 1048576'],
+      [
+        RUNAI,
+        'sum(runai_node_gpu_used_memory_bytes) / 1e9',
+        'sum(runai_gpu_memory_used_mebibytes_per_node * 1048576) / 1e9',
+      ],
+      [RUNAI, 'a / runai_node_gpu_used_memory_bytes', 'a / (runai_gpu_memory_used_mebibytes_per_node * 1048576)'],
+      [RUNAI, '-runai_node_gpu_used_memory_bytes ^ 2', '-(runai_gpu_memory_used_mebibytes_per_node * 1048576) ^ 2'],
+      [
+        RUNAI,
+        'deriv(runai_node_gpu_used_memory_bytes[1h])',
+        'deriv(runai_gpu_memory_used_mebibytes_per_node[1h]) * 1048576',
+      ],
+      [
+        RUNAI,
+        'max_over_time(runai_node_gpu_used_memory_bytes[1h:5m] @ end())',
+        'max_over_time((runai_gpu_memory_used_mebibytes_per_node * 1048576)[1h:5m] @ end())',
+      ],
+      [
+        RUNAI,
+        'runai_node_gpu_used_memory_bytes offset 5m > 5',
+        'runai_gpu_memory_used_mebibytes_per_node offset 5m * 1048576 > 5',
+      ],
+      [DCGM, 'DCGM_FI_DEV_SM_CLOCK', 'DCGM_FI_DEV_SM_CLOCK_HERTZ / 1000000'],
+      [DCGM, 'rate(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION[5m])', 'rate(DCGM_FI_DEV_GPU_ENERGY_JOULES_TOTAL[5m]) * 1000'],
+    ])
+  })
+
+  it('takes a factor away where that gives the new unit', () => {
+    check([
+      [DCGM, 'DCGM_FI_DEV_SM_CLOCK{gpu="0"} * 1000000', 'DCGM_FI_DEV_SM_CLOCK_HERTZ{gpu="0"}'],
+      [DCGM, '1 / (DCGM_FI_DEV_SM_CLOCK * 1000000)', '1 / DCGM_FI_DEV_SM_CLOCK_HERTZ'],
+      [RUNAI_BACK, 'runai_gpu_memory_used_mebibytes_per_node * 1048576', 'runai_node_gpu_used_memory_bytes'],
+    ])
+  })
+
+  it('leaves numbers alone where a unit does not matter', () => {
+    check([
+      [
+        RUNAI,
+        'absent(runai_node_gpu_used_memory_bytes{node="a"})',
+        'absent(runai_gpu_memory_used_mebibytes_per_node{node="a"})',
+      ],
+      [DCGM, 'count(DCGM_FI_DEV_SM_CLOCK)', 'count(DCGM_FI_DEV_SM_CLOCK_HERTZ)'],
+      [DCGM, 'timestamp(DCGM_FI_DEV_SM_CLOCK)', 'timestamp(DCGM_FI_DEV_SM_CLOCK_HERTZ)'],
+      [DCGM, 'changes(DCGM_FI_DEV_SM_CLOCK[5m])', 'changes(DCGM_FI_DEV_SM_CLOCK_HERTZ[5m])'],
+    ])
+  })
+
+  it('changes numbers that a metric is compared with where a factor would round', () => {
+    check([
+      [DCGM, 'DCGM_FI_DEV_GPU_UTIL > 29', '(DCGM_FI_DEV_GPU_UTIL_RATIO > 0.29) * 100'],
+      [DCGM, '29 < DCGM_FI_DEV_GPU_UTIL', '(0.29 < DCGM_FI_DEV_GPU_UTIL_RATIO) * 100'],
+      [DCGM, 'max(DCGM_FI_DEV_GPU_UTIL) == bool 7', 'max(DCGM_FI_DEV_GPU_UTIL_RATIO) == bool 0.07'],
+      [DCGM, 'avg(DCGM_FI_DEV_GPU_UTIL >= 0 <= 100)', 'avg((DCGM_FI_DEV_GPU_UTIL_RATIO >= 0 <= 1) * 100)'],
+      [DCGM, 'count(DCGM_FI_DEV_GPU_UTIL == 0)', 'count(DCGM_FI_DEV_GPU_UTIL_RATIO == 0)'],
+      [DCGM, '(DCGM_FI_DEV_GPU_UTIL > 5) / 100', 'DCGM_FI_DEV_GPU_UTIL_RATIO > 0.05'],
+      [DCGM, '(DCGM_FI_DEV_GPU_UTIL > 5) / 100 + 1', '((DCGM_FI_DEV_GPU_UTIL_RATIO > 0.05) * 100) / 100 + 1'],
+    ])
+  })
+
+  it('says so where rounding may decide', () => {
+    const { result, notes } = rewrite('avg_over_time(DCGM_FI_DEV_GPU_UTIL[30m]) < 5', DCGM)
+    assert.equal(result, '(avg_over_time(DCGM_FI_DEV_GPU_UTIL_RATIO[30m]) < 0.05) * 100')
+    assert.match(notes[0]!.message, /rounding in the new unit may decide/)
+  })
+
+  it('adds matchers for what the old name implied, and takes them away', () => {
+    check([
+      [
+        KUBE,
+        'sum(kube_pod_container_resource_requests_cpu_cores{node="a"})',
+        'sum(kube_pod_container_resource_requests{node="a", resource="cpu", unit="core"})',
+      ],
+      [
+        vocabularyBetween('kube-state-metrics-2', 'kube-state-metrics-1'),
+        'kube_pod_container_resource_requests{resource="cpu", unit="core"}',
+        'kube_pod_container_resource_requests_cpu_cores',
+      ],
+    ])
+  })
+
+  it('sees through the variables of Grafana', () => {
+    check([
+      [
+        DCGM,
+        'rate(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu=~"$gpu"}[$__rate_interval])',
+        'rate(DCGM_FI_DEV_GPU_ENERGY_JOULES_TOTAL{gpu=~"$gpu"}[$__rate_interval]) * 1000',
+      ],
+      [
+        DCGM,
+        'max_over_time(DCGM_FI_DEV_GPU_TEMP[$__range:${step}] offset $back)',
+        'max_over_time(DCGM_FI_DEV_GPU_TEMP_CELSIUS[$__range:${step}] offset $back)',
+      ],
+      [DCGM, 'increase(DCGM_FI_DEV_PCIE_REPLAY_COUNTER[[[i]]])', 'increase(DCGM_FI_DEV_PCIE_REPLAY_TOTAL[[[i]]])'],
+      [
+        DCGM,
+        'topk($k, $agg by (gpu) (DCGM_FI_DEV_GPU_TEMP))',
+        'topk($k, $agg by (gpu) (DCGM_FI_DEV_GPU_TEMP_CELSIUS))',
+      ],
+      [
+        DCGM,
+        '${f}_over_time(DCGM_FI_DEV_GPU_TEMP[${__range_s}s])',
+        '${f}_over_time(DCGM_FI_DEV_GPU_TEMP_CELSIUS[${__range_s}s])',
+      ],
+      [DCGM, 'DCGM_FI_DEV_GPU_TEMP > $limit', 'DCGM_FI_DEV_GPU_TEMP_CELSIUS > $limit'],
+      [DCGM, 'foo_${bar}_baz{$label="x", $more}', 'foo_${bar}_baz{$label="x", $more}'],
+    ])
+  })
+
+  it('leaves what has no successor', () => {
+    checkLeft([
+      [RUNAI, 'runai_job_image', /runai_job_image has no successor in runai-2.17/],
+      [RUNAI, 'rate(runai_deployment_request_latencies_bucket[5m])', /has no successor/],
+      [RUNAI, 'runai_job_requested_gpus + runai_job_image', /runai_job_image has no successor/],
+      [RUNAI, 'sum by (project) (runai_gpu_utilization_per_workload)', /label "project" .* has no successor/],
+      [RUNAI_BACK, 'runai_queue_info', /runai-2.16 has no such metric/],
+      [RUNAI_BACK, 'runai_gpu_count_per_node{ready="true"}', /label "ready" .* has no successor/],
+    ])
+  })
+
+  it('leaves values that cannot be translated', () => {
+    checkLeft([
+      [RUNAI, 'runai_job_cpu_usage{job_uuid="5d1c"}', /"5d1c" cannot be translated/],
+      [RUNAI, 'runai_job_cpu_usage{job_uuid=~"$job"}', /a variable cannot be translated/],
+      [RUNAI, 'label_replace(runai_job_cpu_usage, "a", "$1", "job_uuid", "(.).*")', /regular expression is for values/],
+    ])
+    const { result } = rewrite('runai_job_cpu_usage{job_uuid=~"$job"}', RUNAI, { job: 'workload_id' })
+    assert.equal(result, 'runai_job_cpu_usage{workload_id=~"$job"}')
+  })
+
+  it('leaves joins whose sides change in different ways', () => {
+    checkLeft([
+      [RUNAI, 'runai_job_cpu_usage / on (job_uuid) runai_active_job_cpu_requested_cores', /not the same on both sides/],
+      [RUNAI, 'runai_job_cpu_usage / foo', /would not match by their labels/],
+      [RUNAI, 'sum by (job_name) (runai_job_cpu_usage or foo)', /./],
+      [RUNAI, 'sum without (node) (runai_gpu_count_per_node)', /`without` would mean other labels/],
+      [RUNAI, 'label_replace(runai_job_cpu_usage, "workload_name", "$1", "job_name", "(.*)")', /is made here/],
+      [
+        RUNAI,
+        'runai_job_cpu_usage{workload_name="a"}',
+        /is a label of runai_job_cpu_usage in runai-2.17, but not in runai-2.16/,
+      ],
+    ])
+  })
+
+  it('leaves names that are not certain', () => {
+    checkLeft([
+      [RUNAI, '{__name__=~"runai_job_.*"}', /matched by a regular expression.*runai_job_/],
+      [RUNAI, '{clusterId="a"}', /names no metric/],
+      [RUNAI, 'runai_${what}_per_workload', /a variable is part of the metric name/],
+      [RUNAI, '$metric{clusterId="a"}', /a variable is part/],
+      [RUNAI, 'sum by ($label) (runai_job_cpu_usage)', /a variable names the label/],
+      [RUNAI, 'runai_job_cpu_usage{$filters}', /a variable names the label/],
+    ])
+    check([[RUNAI, '{__name__=~"kube_.*"} + kube_${what}_info', '{__name__=~"kube_.*"} + kube_${what}_info']])
+  })
+
+  it('leaves units that a factor cannot correct', () => {
+    checkLeft([
+      [DCGM, 'stdvar_over_time(DCGM_FI_DEV_GPU_UTIL[5m])', /does not follow the unit/],
+      [DCGM, 'DCGM_FI_DEV_GPU_UTIL[5m]', /a range outside of a function/],
+      [DCGM, 'round(DCGM_FI_DEV_GPU_UTIL)', /rounding errors/],
+      [DCGM, 'avg(DCGM_FI_DEV_GPU_UTIL) == 7', /equal depends on their unit/],
+      [DCGM, '$f(DCGM_FI_DEV_GPU_UTIL)', /a function that is a variable/],
+      [DCGM, 'a * on (gpu) group_left DCGM_FI_DEV_GPU_UTIL', /would be taken for its labels/],
+    ])
+  })
+
+  it('leaves what is no PromQL', () => {
+    for (const text of ['', 'sum(', 'a b', 'rate(x[5m)', 'foo(bar)', '# only a comment', 'a == == b']) {
+      const { isUnderstood, edits, remarks } = rewrite(text, RUNAI)
+      assert.deepEqual([isUnderstood, edits.length, remarks.length], [false, 0, 1], text)
+    }
+    assert.equal(rewrite(`${'('.repeat(5000)}a${')'.repeat(5000)}`, RUNAI).isUnderstood, false)
+  })
+})

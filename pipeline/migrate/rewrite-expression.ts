@@ -164,7 +164,7 @@ function makeLabel(made: PromqlNode, scope: LabelScope, walk: Walk): LabelScope 
   const label = made.type === 'StringLiteral' ? contentOf(made, walk) : undefined
   if (label === undefined) return scope
   const resolution = scope.resolve(label)
-  if (resolution.kind === 'renamed') {
+  if (resolution.kind === 'renamed' || resolution.kind === 'gone' || resolution.kind === 'unclear') {
     renameString(made, scope, walk)
     return scope
   }

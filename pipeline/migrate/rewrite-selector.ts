@@ -24,7 +24,7 @@ export function rewriteSelector(selector: PromqlNode, walk: Walk): LabelScope {
   }
   const matchers = childOf(selector, 'LabelMatchers')?.children ?? []
   const candidates = vocabulary.changes.get(name.name) ?? removedHistogram(name.name, walk)
-  const change = meant(candidates ?? [], selector, matchers, walk)
+  const change = candidates === undefined ? vocabulary.other(name.name) : meant(candidates, selector, matchers, walk)
   const scope = change === undefined ? walk.recorded.get(name.name) : scopeOfMetric(change)
   if (scope === undefined) return UNCHANGED
   if (change?.to === undefined && change !== undefined) {
@@ -74,7 +74,7 @@ function rewriteMetric(
   if ('note' in factor && factor.note !== undefined) walk.note(selector.from, factor.note)
   const { name, to, wayBack, isUnverified } = change
   const { vocabulary } = walk
-  if (wayBack === 'none' || (wayBack === 'factor' && 'edits' in factor && factor.edits.length === 0)) {
+  if (wayBack === 'none' || (wayBack === 'factor' && !('isWritten' in factor))) {
     walk.note(
       place.start,
       `${to} is a metric of ${vocabulary.from}, too, so that the way back does not lead to ${name}`,

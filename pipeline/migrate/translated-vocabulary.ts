@@ -4,13 +4,18 @@ import { ONE } from '../model/scale.ts'
 import { isSame, type LabelChange, type MetricChange, type Vocabulary } from './vocabulary.ts'
 
 /** `back` is the translation in the other direction. */
-export function vocabularyOf({ from, to, metrics }: Translation, back: Translation): Vocabulary {
+export function vocabularyOf(translation: Translation, back: Translation): Vocabulary {
+  const { from, to, metrics } = translation
   const changes = new Map<string, readonly MetricChange[]>()
   for (const [name, translations] of metrics) {
-    const all = translations.map(translation => changeOf(translation, wayBackOf(translation, back)))
+    const all = translations.map(one => changeOf(one, wayBackOf(one, back)))
     if (!all.every(isSame)) changes.set(name, all)
   }
-  return { from: from.name, to: to.name, changes }
+  function other(name: string): MetricChange | undefined {
+    const found = translation.other(name)
+    return found === undefined ? undefined : changeOf(found, 'name')
+  }
+  return { from: from.name, to: to.name, changes, other }
 }
 
 function wayBackOf({ from, to }: MetricTranslation, back: Translation): MetricChange['wayBack'] {

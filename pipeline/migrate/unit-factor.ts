@@ -8,7 +8,9 @@ import { BLIND_TO_VALUES, DEGREE_OF_RANGE_FUNCTION, JUMPS, ROUNDING } from './ra
 import { chainAbove, isComparison } from './scaled-comparison.ts'
 import { inverse, type Scale } from '../model/scale.ts'
 
-type Factor = { readonly edits: readonly Edit[]; readonly note?: string } | { readonly problem: string }
+type Factor =
+  /** `isWritten`: the factor stands beside the selector now, for the way back to see. */
+  { readonly edits: readonly Edit[]; readonly isWritten?: true; readonly note?: string } | { readonly problem: string }
 type NameOf = (node: PromqlNode) => string | undefined
 
 const LIKE_TIMES = new Set(['Mul', 'Div', 'Mod', 'Atan2'])
@@ -41,7 +43,7 @@ function besideOthers(place: PromqlNode, text: string, scale: Scale, nameOf: Nam
 function beside(place: PromqlNode, text: string, scale: Scale): Factor {
   const edits = cancelled(place, text, scale)
   if (edits !== undefined) return { edits }
-  if (!needsParens(place) || !followsBareGroup(place)) return { edits: inserted(place, scale) }
+  if (!needsParens(place) || !followsBareGroup(place)) return { edits: inserted(place, scale), isWritten: true }
   return { problem: 'a parenthesis after `group_left` without one of its own would be taken for its labels' }
 }
 

@@ -46,6 +46,8 @@ export type Vocabulary = {
    * name itself, another is meant only if the factor stands there that brings its unit back.
    */
   readonly changes: ReadonlyMap<string, readonly MetricChange[]>
+  /** What becomes of a metric that is not among these: its labels may have got other names. */
+  readonly other: (name: string) => MetricChange | undefined
 }
 
 /** Whether nothing changes at all. */

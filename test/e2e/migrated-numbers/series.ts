@@ -43,7 +43,13 @@ function linesOf(
 ): Line[] {
   const lines: Line[] = []
   for (let series = 0; series < 4; series++) {
-    const own: Record<string, string> = { clusterId: 'a', node: `node-${series % 2}`, gpu: String(series) }
+    // By `row` series stay apart whatever an expression does to the rest.
+    const own: Record<string, string> = {
+      clusterId: 'a',
+      node: `node-${series % 2}`,
+      gpu: String(series),
+      row: `r${series}`,
+    }
     // What a metric only may have is had by some.
     for (const [label, change] of labels) {
       if (!hasKnownLabels && series % 2 === 0) continue

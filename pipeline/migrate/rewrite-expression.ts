@@ -220,9 +220,20 @@ function renameGrouping(grouping: PromqlNode, scope: LabelScope, walk: Walk): st
   return grouping.children.flatMap(child => {
     const place = labelNode(child)
     if (place === undefined) return []
-    renameLabel(place, scope, walk)
+    noteOtherGroups(place, renameLabel(place, scope, walk), walk)
     return [walk.text.slice(place.start, place.end)]
   })
+}
+
+/** Two jobs of different names can be workloads of the same name. */
+function noteOtherGroups(
+  { start, end }: { readonly start: number; readonly end: number },
+  renamed: Renamed | undefined,
+  walk: Walk,
+): void {
+  if (renamed === undefined || renamed.hasSameValues) return
+  const old = walk.text.slice(start, end)
+  walk.note(start, `"${renamed.to}" has other values than "${old}", so what was one group or match may be another`)
 }
 
 function renameMatching(grouping: PromqlNode, left: LabelScope, right: LabelScope, walk: Walk): string[] {
@@ -231,7 +242,7 @@ function renameMatching(grouping: PromqlNode, left: LabelScope, right: LabelScop
     if (place === undefined) return []
     const label = walk.text.slice(place.start, place.end)
     const [one, other] = [left.resolve(label), right.resolve(label)]
-    if (agree(one, other)) renameLabel(place, left, walk)
+    if (agree(one, other)) noteOtherGroups(place, renameLabel(place, left, walk), walk)
     else walk.remark(place.start, `"${label}" is not the same on both sides in ${walk.vocabulary.to}`)
     return [label]
   })

@@ -35,7 +35,10 @@ const commands: readonly Command[] = [
 const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
 
 // Explicitly: a library that still waits to repeat a request would keep the process for half a minute.
-process.exit(await main(process.argv.slice(2)))
+const code = await main(process.argv.slice(2))
+// What a pipe has not taken yet would be lost with the process.
+await Promise.all([process.stdout, process.stderr].map(stream => new Promise(resolve => stream.write('', resolve))))
+process.exit(code)
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === '--version' || name === 'version') return say(`gpucol ${version}\n`, 0)

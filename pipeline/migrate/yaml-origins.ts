@@ -15,7 +15,11 @@ export function alignScalar(
   type: ScalarType,
 ): readonly number[] | undefined {
   if (type === 'BLOCK_LITERAL') return alignLines(value, text, start, end)
-  if (type === 'BLOCK_FOLDED') return alignFolded(value, text, text.indexOf('\n', start) + 1, end, '')
+  if (type === 'BLOCK_FOLDED') {
+    const header = text.indexOf('\n', start) + 1
+    const indent = /^\s*/.exec(text.slice(header, end))![0].length
+    return alignFolded(value, text, header + indent, end, '')
+  }
   const quote = type === 'QUOTE_DOUBLE' ? '"' : type === 'QUOTE_SINGLE' ? "'" : ''
   return alignFolded(value, text, start + quote.length, end - quote.length, quote)
 }
@@ -76,7 +80,9 @@ function alignFolded(
       const breaks = /^(?: |\n+)/.exec(value.slice(i))?.[0] ?? ''
       for (let part = 0; part < breaks.length; part++) origins.push(at)
       i += breaks.length
-      at += blanks.length
+      // A line that is indented further keeps that.
+      const kept = breaks.startsWith('\n') ? /^ */.exec(value.slice(i))![0].length : 0
+      at += Math.max(1, blanks.length - kept)
     } else {
       return undefined
     }

@@ -95,6 +95,28 @@ describe('gpucol migrate', () => {
     assert.match(out, /^ {14}max by \(workload_name\) \(runai_gpu_idle_seconds_per_workload\)$/m)
   })
 
+  it('finds its way in every spelling of a text in YAML', async () => {
+    const spellings = [
+      'expr: sum(X) + sum(Y)',
+      "expr: 'sum(X{a=''b''}) + sum(Y)' # note",
+      'expr: "sum(X{a=\\"b\\"})\\n + \\\n    sum(Y)"',
+      'expr: >-\n  sum(\n  X)\n  +\n\n  sum(Y)',
+      'expr: >\n    sum(X)\n      + sum(Y)\n',
+      'expr: |2-\n   sum(X)\n   + sum(Y)',
+      'expr: sum(X)\n  + sum(Y)\n\n  + sum(X)',
+      'expr: "sum(X)\n\n  + sum(Y)"',
+      'a: { expr: sum(X) + sum(Y), b: 1 }',
+      '- expr: &x sum(X)\n- expr: *x',
+      'a: 1\n---\nexpr: sum(X)\r\n',
+    ]
+    for (const spelling of spellings) {
+      const old = spelling.replaceAll('X', 'runai_job_requested_gpus').replaceAll('Y', 'runai_job_total_runtime')
+      const { out, err } = await run(file('a.yaml', old))
+      const renamed = spelling.replaceAll('X', 'runai_requested_gpus_per_workload')
+      assert.equal(out, renamed.replaceAll('Y', 'runai_run_time_seconds_per_workload'), err)
+    }
+  })
+
   it('shows what changes, or only whether', async () => {
     const path = file('a.yaml', RULES)
     const { code, out } = await run('--diff', path)

@@ -57,8 +57,14 @@ then nothing is written.
     for (const file of migrated) {
       const { input, text, isChanged } = file
       if (isDiff) out(lineDiff(input.name, input.mark + input.source.text, text))
-      else if (isInPlace && isChanged) replaceFile(input.name, text)
-      else if (!isCheck && !isInPlace) out(text)
+      else if (isInPlace && isChanged) {
+        try {
+          replaceFile(input.name, text)
+        } catch (error) {
+          err(`${input.name}: cannot be written: ${(error as Error).message}\n`)
+          return 1
+        }
+      } else if (!isCheck && !isInPlace) out(text)
       if (!isQuiet || file.findings.length > 0) err(reportText(file))
     }
     if (migrated.length > 1) err(totalText(migrated))

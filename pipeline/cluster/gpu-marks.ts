@@ -21,7 +21,7 @@ const ANNOTATIONS = [RESERVED_GPU, MIG_DEVICE].flatMap(name => [name, metricSpel
 const reservedGpu = inAnySpelling(RESERVED_GPU)
 const migDevice = inAnySpelling(MIG_DEVICE)
 
-export function groupMark(group: string): string {
+function groupMark(group: string): string {
   return `group/${metricSpelling(group)}`
 }
 

@@ -43,7 +43,7 @@ const MOST_BOARDS = 7
 /** Partitions of AMD boards, by what a board is cut into. */
 const PARTITIONS: Readonly<Record<string, number | undefined>> = { spx: 1, dpx: 2, tpx: 3, qpx: 4, cpx: 8 }
 
-export function slicesOfBoard(model: string | undefined): number {
+function slicesOfBoard(model: string | undefined): number {
   return BOARD_SLICES.find(([name]) => name.test(model ?? ''))?.[1] ?? MOST_BOARDS
 }
 

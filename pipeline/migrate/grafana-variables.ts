@@ -60,7 +60,7 @@ export function withoutVariables(text: string): Prepared {
 }
 
 /** Variables in something that is no PromQL, or in a string of it. */
-export function variablesInText(text: string, offset = 0): VariableUse[] {
+function variablesInText(text: string, offset = 0): VariableUse[] {
   const uses: VariableUse[] = []
   for (let at = 0; at < text.length; at++) {
     const match = matchAt(VARIABLE, text, at)

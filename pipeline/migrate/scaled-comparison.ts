@@ -75,7 +75,7 @@ function chainFrom(place: PromqlNode, text: string, scale: Scale, isRounded: boo
 }
 
 /** The number in the new unit; undefined unless it can be written out and leads back to the same text. */
-export function scaledDecimal(literal: string, { multiply, divide }: Scale): string | undefined {
+function scaledDecimal(literal: string, { multiply, divide }: Scale): string | undefined {
   const there = times(literal, BigInt(multiply), BigInt(divide))
   return there !== undefined && times(there, BigInt(divide), BigInt(multiply)) === literal ? there : undefined
 }

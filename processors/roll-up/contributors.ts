@@ -82,29 +82,41 @@ function lookedUp(entity: Entity, lookUp: string): number {
   return text === '' ? NaN : Number(text)
 }
 
-export function nodeContributors({ nodes: { all: nodes }, at }: Model): Contributors {
+/** Those of a roster, by what is known of each; without a quantity each is 1. */
+function ofRoster<T>(
+  roster: Roster<T>,
+  entity: (level: Level, record: T) => Entity | undefined,
+  amount: (record: T, quantity: string) => number,
+): Contributors {
   const known = new KnownColumns()
   return {
     get length() {
-      return nodes.list.length
+      return roster.list.length
     },
     refresh() {
-      known.update(nodes.changed, nodes.list.length)
-      return nodes.changed
+      known.update(roster.changed, roster.list.length)
+      return roster.changed
     },
     entity(level, place) {
-      const node = nodes.list[place]
-      return node && at(level, node, node.name)
+      const record = roster.list[place]
+      return record && entity(level, record)
     },
     values(spec) {
       const quantity = spec?.terms[0]!.facts[0]
       return known.get(`${quantity}`, place => {
-        const node = nodes.list[place]
-        if (node === undefined) return NaN
-        return quantity === undefined ? 1 : quantity === 'gpus' ? node.gpus : lookedUp(node, quantity)
+        const record = roster.list[place]
+        return record === undefined ? NaN : quantity === undefined ? 1 : amount(record, quantity)
       })
     },
   }
+}
+
+export function nodeContributors({ nodes: { all }, at }: Model): Contributors {
+  return ofRoster(
+    all,
+    (level, node) => at(level, node, node.name),
+    (node, quantity) => (quantity === 'gpus' ? node.gpus : lookedUp(node, quantity)),
+  )
 }
 
 /** Nodes that have GPUs. */
@@ -123,44 +135,19 @@ export function gpuNodes({ nodes: { all: nodes } }: Model): Contributors {
 }
 
 export function quotaContributors(records: Roster<QuotaRecord>, at: EntityAt): Contributors {
-  const known = new KnownColumns()
-  return {
-    get length() {
-      return records.list.length
-    },
-    refresh() {
-      known.update(records.changed, records.list.length)
-      return records.changed
-    },
-    entity(level, place) {
-      const record = records.list[place]
-      // What pods say of a project does not include its quotas.
-      return record !== undefined && level === 'cluster' ? at(level, record, '') : record
-    },
-    values(spec) {
-      const quantity = spec?.terms[0]!.facts[0] as keyof QuotaRecord['quantities'] | undefined
-      return known.get(`${quantity}`, place => {
-        const record = records.list[place]
-        return record === undefined ? NaN : quantity === undefined ? 1 : record.quantities[quantity]
-      })
-    },
-  }
+  return ofRoster(
+    records,
+    // What pods say of a project does not include its quotas.
+    (level, record) => (level === 'cluster' ? at(level, record, '') : record),
+    ({ quantities }, quantity) => quantities[quantity as keyof QuotaRecord['quantities']],
+  )
 }
 
-export function workloadContributors({ workloads: { all: workloads }, at }: Model): Contributors {
-  const known = new KnownColumns()
-  return {
-    get length() {
-      return workloads.list.length
-    },
-    refresh() {
-      known.update(workloads.changed, workloads.list.length)
-      return workloads.changed
-    },
-    entity(level, place) {
-      const workload = workloads.list[place]
-      return workload && at(level, workload, '')
-    },
-    values: () => known.get('1', place => (workloads.list[place] === undefined ? NaN : 1)),
-  }
+/** They are counted; what is known of their times is worked out elsewhere. */
+export function workloadContributors({ workloads: { all }, at }: Model): Contributors {
+  return ofRoster(
+    all,
+    (level, workload) => at(level, workload, ''),
+    () => 1,
+  )
 }

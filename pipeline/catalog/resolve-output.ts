@@ -124,10 +124,8 @@ function passMistakes(names: readonly string[], labels: Labels): Mistake[] {
 
 function valueMistakes(metric: OutputMetric, facts: Facts): Mistake[] {
   const { of: kind, unit, rate, aggregate } = metric
-  if (!isUnit(unit)) {
-    return [{ path: ['unit'], ...unknownUnit(unit) }]
-  }
-  const mistakes: Mistake[] = []
+  const isKnownUnit = isUnit(unit)
+  const mistakes: Mistake[] = isKnownUnit ? [] : [{ path: ['unit'], ...unknownUnit(unit) }]
   const quantities = QUANTITIES[kind] ?? []
   const readsFacts = READ_BY_FACT.has(kind)
   for (const key of ['from', 'plus', 'minus', 'over'] as const) {
@@ -143,7 +141,7 @@ function valueMistakes(metric: OutputMetric, facts: Facts): Mistake[] {
         return
       }
       const keepsUnit = !rate && !OTHER_UNIT.has(aggregate)
-      if (keepsUnit && unit !== '' && fact.unit !== '' && scaleBetween(fact.unit, unit) === undefined) {
+      if (isKnownUnit && keepsUnit && unit !== '' && fact.unit !== '' && scaleBetween(fact.unit, unit) === undefined) {
         mistakes.push({ path: ['unit'], message: `${name} is in ${fact.unit}, from which "${unit}" cannot be had` })
       }
     })

@@ -127,6 +127,7 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
           'pipeline/config/fields.ts',
           'pipeline/server/router.ts',
           'pipeline/server/serve.ts',
+          'pipeline/http/credentials.ts',
         ],
       ] as const,
   ),

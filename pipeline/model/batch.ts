@@ -2,6 +2,7 @@
 import { applyScale } from './scale.ts'
 import { columnCount, EMPTY_LAYOUT, scaleAt, type Layout } from './layout.ts'
 import type { Labels } from './labels.ts'
+import type { Origin } from './origin.ts'
 
 /**
  * Where batches come from: one target of one receiver, one resource that pushes, one roll-up. Compared by identity: whoever
@@ -14,6 +15,8 @@ export type Source = {
   readonly name: string
   /** Labels of the source as a whole: `job`, `instance`. */
   readonly labels: Labels
+  /** Of data that was pushed by OTLP: the resource and scope it came with. */
+  readonly origin?: Origin
   /** The Kubernetes node the source speaks of, where that is known. */
   readonly node?: string
   /** Its series say what the model of the cluster already has from whoever makes them: nothing is learnt from them again. */

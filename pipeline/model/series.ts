@@ -29,6 +29,8 @@ export type Metric = {
    * instead of increases since the counter began.
    */
   readonly isDelta?: true
+  /** The name is OpenTelemetry's: it came by OTLP, and who serves it to Prometheus adds unit and `_total` as configured. Scraped names never change. */
+  readonly isOtel?: true
 }
 
 /** A metric with labels: a view made on demand, for the functions that people write. */
@@ -38,8 +40,8 @@ const metrics = createInternTable<Metric>()
 
 /** The one `Metric` object with this description; family defaults to the name. */
 export function metricFrom(description: { name: string } & Partial<Metric>): Metric {
-  const { name, family = name, type = 'unknown', unit = '', help = '', isDelta } = description
-  let hash = hashString(isDelta === true ? `${name} delta` : name)
+  const { name, family = name, type = 'unknown', unit = '', help = '', isDelta, isOtel } = description
+  let hash = hashString(isDelta === true ? `${name} delta` : isOtel === true ? `${name} otel` : name)
   for (const text of [family, type, unit, help]) hash = hashString(text, hash)
   return metrics.intern(
     hash,
@@ -49,7 +51,8 @@ export function metricFrom(description: { name: string } & Partial<Metric>): Met
       known.type === type &&
       known.unit === unit &&
       known.help === help &&
-      known.isDelta === isDelta,
-    () => Object.freeze({ name, family, type, unit, help, ...(isDelta && { isDelta }) }),
+      known.isDelta === isDelta &&
+      known.isOtel === isOtel,
+    () => Object.freeze({ name, family, type, unit, help, ...(isDelta && { isDelta }), ...(isOtel && { isOtel }) }),
   )
 }

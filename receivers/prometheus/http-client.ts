@@ -1,7 +1,7 @@
 /** How Prometheus lets users say who they are and which way requests go, and what that is here. */
 import type { ConfigOf, Problem } from '../../pipeline/component.ts'
 import { authorization, secret, url } from '../../pipeline/config/fields.ts'
-import type { CredentialsConfig } from '../scraping/credentials.ts'
+import type { CredentialsConfig } from '../../pipeline/http/credentials.ts'
 
 const tlsConfig = {
   type: 'object',

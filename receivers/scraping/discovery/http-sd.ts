@@ -1,7 +1,7 @@
 /** Targets from a URL that answers with target groups in JSON. */
 import type { Host, NetworkRequest } from '../../../pipeline/component.ts'
 import { duration, url } from '../../../pipeline/config/fields.ts'
-import type { Credentials } from '../credentials.ts'
+import type { Credentials } from '../../../pipeline/http/credentials.ts'
 import { requestFollowing } from '../follow-redirects.ts'
 import { keepKnown, type DiscoveredTarget, type Discovery } from './discovery.ts'
 import { groupsFromJson } from './target-groups.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Answer } from '../../../../pipeline/http/virtual-network.ts'
-import { createCredentials, type CredentialsConfig } from '../../../../receivers/scraping/credentials.ts'
+import { createCredentials, type CredentialsConfig } from '../../../../pipeline/http/credentials.ts'
 import type { DiscoveredTarget } from '../../../../receivers/scraping/discovery/discovery.ts'
 import { createHttpDiscovery } from '../../../../receivers/scraping/discovery/http-sd.ts'
 import { testHost } from '../../../support/test-host.ts'

@@ -1,6 +1,6 @@
-/** What a receiver shows to its targets: headers and certificates, some of them from files that are replaced while it runs. */
+/** What is shown to servers: headers and certificates, some of them from files that are replaced while it runs. */
 import { readFileSync } from 'node:fs'
-import type { Clock, TlsOptions } from '../../pipeline/component.ts'
+import type { Clock, TlsOptions } from '../component.ts'
 
 /** As configs have it. A text in a file takes the place of one that is written out. */
 export type CredentialsConfig = {

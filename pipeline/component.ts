@@ -323,8 +323,8 @@ export type QueueOptions = {
 export type QueueStore = {
   /** Whether what was written survives the end of the process, however it ends. */
   readonly persistent: boolean
-  /** What was there when it was opened, oldest first. */
-  readonly waiting: readonly QueuedRequest[]
+  /** What was there when it was opened, oldest first. Given once, so that nobody keeps it. */
+  takeWaiting(): readonly QueuedRequest[]
   /** An id that is larger than all before it. */
   nextId(): number
   /** Resolves when all of it is safe; rejects with a sentence if it is not, and then nothing of it was done. */

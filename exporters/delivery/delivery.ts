@@ -66,7 +66,8 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
     keeper = new Keeper(store, host)
     maxBytes = options.maxBytes(store.persistent)
     const earlier = backlog.all()
-    const restored = store.waiting.map((request, i) => entryFrom(request, i - store.waiting.length))
+    const waiting = store.takeWaiting()
+    const restored = waiting.map((request, i) => entryFrom(request, i - waiting.length))
     for (const entry of restored) count(entry, 1)
     keeper.restored(restored)
     backlog.addOlder(restored)
@@ -218,7 +219,7 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
     if (sent.outcome === 'accepted') {
       report.accepted(entry.points, Math.min(sent.rejectedPoints ?? 0, entry.points), sent.message)
     } else {
-      report.lost(entry.points, 'refused', sent.message)
+      report.refused(entry.points, sent.message)
     }
     leave(entry)
   }

@@ -346,14 +346,14 @@ export type QueuedRequest = {
   readonly note?: string
   /** Wall clock. */
   readonly acceptedMs: number
-  /** It was sent at least once, so it may have arrived. */
+  /** It is being sent, or was, and may have arrived. */
   readonly isTried: boolean
 }
 export type QueueChanges = {
   readonly added: readonly (QueuedRequest & { readonly body: Uint8Array })[]
   readonly removed: readonly number[]
-  /** Sent for the first time. */
-  readonly tried: readonly number[]
+  /** Of those that are there already: what `isTried` is now, by id. */
+  readonly tried: ReadonlyMap<number, boolean>
 }
 
 /** What the process has of the machine's memory, and what it may have. */

@@ -198,10 +198,8 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
       leave(entry)
       return 'unreadable'
     }
-    if (entry.firstTriedMs === undefined) {
-      entry.firstTriedMs = clock.monotonic()
-      if (!entry.mayHaveArrived) from.tries(entry)
-    }
+    entry.firstTriedMs ??= clock.monotonic()
+    from.mark(entry)
     if (entry.mayHaveArrived) report.repeated(entry.points)
     const { points, shard, note } = entry
     const rest = { points, ...(shard !== undefined && { shard }), ...(note !== undefined && { note }) }
@@ -236,6 +234,7 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
       return
     }
     entry.notBeforeMs = nowMs + delayMs
+    keeper?.mark(entry)
     backlog.putBack(entry)
     dropSurplus()
   }
@@ -291,6 +290,7 @@ function entryFrom(request: QueuedRequest, order: number): Entry {
     id,
     isStored: true,
     body: undefined,
+    isMarked: isTried,
     mayHaveArrived: isTried,
   }
 }
@@ -302,6 +302,7 @@ function untried() {
     notBeforeMs: -Infinity,
     isUnderWay: false,
     isDropped: false,
+    isMarked: false,
     mayHaveArrived: false,
   }
 }

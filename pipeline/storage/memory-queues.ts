@@ -38,7 +38,10 @@ export function createMemoryQueues(clock?: Clock): MemoryQueues {
         async write({ added, removed, tried }) {
           for (const id of removed) rows.delete(id)
           for (const row of added) rows.set(row.id, row)
-          for (const id of tried) if (rows.has(id)) rows.set(id, { ...rows.get(id)!, isTried: true })
+          for (const [id, isTried] of tried) {
+            const row = rows.get(id)
+            if (row !== undefined) rows.set(id, { ...row, isTried })
+          }
         },
         read: async id => rows.get(id)?.body,
         async close(abandoned) {

@@ -37,7 +37,7 @@ export type PackedChanges = {
   /** Of those, one after the other. */
   readonly bodies: Uint8Array<ArrayBuffer>
   readonly removed: readonly number[]
-  readonly tried: readonly number[]
+  readonly tried: ReadonlyMap<number, boolean>
 }
 
 export type QueueDatabaseOptions = {
@@ -164,7 +164,7 @@ export function openQueues(options: QueueDatabaseOptions): QueueDatabase {
       const row = { ...rowOf(name, request), body, checksum: 0 }
       insert({ ...row, checksum: checksumOf(row) })
     }
-    for (const id of tried) statements.mark.run(id)
+    for (const [id, isTried] of tried) statements.mark.run(isTried ? 1 : 0, id)
     database.exec('COMMIT')
     if (removed.length > 0) giveBackSome(database)
   }
@@ -215,7 +215,7 @@ function prepare(database: Database) {
     ),
     insert: database.prepare('INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     remove: database.prepare('DELETE FROM requests WHERE id = ?'),
-    mark: database.prepare('UPDATE requests SET tried = 1 WHERE id = ?'),
+    mark: database.prepare('UPDATE requests SET tried = ? WHERE id = ?'),
     read: database.prepare('SELECT * FROM requests WHERE id = ?'),
     last: database.prepare('SELECT max(id) AS id FROM requests'),
     contents: database.prepare(

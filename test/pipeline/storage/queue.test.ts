@@ -42,7 +42,7 @@ describe('a queue in the store', () => {
       isTried: false,
       body,
     }))
-    await queue.write({ added, removed: [], tried: [] })
+    await queue.write({ added, removed: [], tried: new Map() })
     return added.map(({ id }) => id)
   }
 
@@ -62,8 +62,8 @@ describe('a queue in the store', () => {
         const third = { ...second, id: queue.nextId() }
         const bodies = [Uint8Array.of(1, 2, 3), new Uint8Array(), new Uint8Array()] as const
         const added = [first, second, third].map((request, i) => ({ ...request, body: bodies[i]! }))
-        await queue.write({ added, removed: [], tried: [] })
-        await queue.write({ added: [], removed: [third.id], tried: [first.id] })
+        await queue.write({ added, removed: [], tried: new Map() })
+        await queue.write({ added: [], removed: [third.id], tried: new Map([[first.id, true]]) })
         await queue.close(() => assert.fail('somebody comes'))
         const again = await storage.queue('otlp_http/a', options)
         assert.deepEqual(again.takeWaiting(), [{ ...first, isTried: true }, second])
@@ -138,7 +138,7 @@ describe('a queue in the store', () => {
     const queue = await storage.queue('a', options)
     const ids: number[] = []
     for (let i = 0; i < 20; i++) ids.push(...(await add(queue, body(i, 2 ** 20))))
-    for (const id of ids) await queue.write({ added: [], removed: [id], tried: [] })
+    for (const id of ids) await queue.write({ added: [], removed: [id], tried: new Map() })
     await storage.close()
     assert.ok((await stat(file())).size < 2 ** 20)
   })
@@ -264,7 +264,7 @@ describe('a queue in the store', () => {
     const gone = await first.queue('otlp_http/gone', options)
     const id = gone.nextId()
     const request = { id, points: 5, bytes: 1, acceptedMs: clock.now(), isTried: false, body: Uint8Array.of(1) }
-    await gone.write({ added: [request], removed: [], tried: [] })
+    await gone.write({ added: [request], removed: [], tried: new Map() })
     await first.close()
     const storage = await openAt(directory, clock)
     await storage.queue('otlp_http/here', options)
@@ -314,7 +314,7 @@ describe('a queue in the store', () => {
         { message: `no room left for the queue in ${directory}` },
       )
       assert.ok(ids.length > 5 && ids.length < 33, `${ids.length}`)
-      for (const id of ids.slice(0, 5)) await queue.write({ added: [], removed: [id], tried: [] })
+      for (const id of ids.slice(0, 5)) await queue.write({ added: [], removed: [id], tried: new Map() })
       const [fresh] = await add(queue, body(200, 500_000))
       assert.deepEqual(new Uint8Array((await queue.read(fresh!))!), body(200, 500_000))
       assert.equal((await queue.read(ids[5]!))!.length, 500_000)

@@ -1,7 +1,7 @@
 /** The way of requests from the encoder to the destination: they wait, are sent by several consumers, and sent again. */
 import { settledBy, timeLeft } from '../../pipeline/clock/deadline.ts'
 import type { Host, QueuedRequest, QueueStore } from '../../pipeline/component.ts'
-import { Backlog, type Entry } from './backlog.ts'
+import { Backlog, createEntry, type Entry } from './backlog.ts'
 import { Circuit, createDelay, type BackOffOptions } from './circuit.ts'
 import { Keeper } from './keeper.ts'
 import type { Payload, Sent } from './payload.ts'
@@ -82,14 +82,8 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
   }
 
   function add({ body, points, shard, note }: Payload): void {
-    const request = {
-      points,
-      bytes: body.length,
-      ...(shard !== undefined && { shard }),
-      ...(note !== undefined && { note }),
-      acceptedMs: clock.now(),
-    }
-    const entry: Entry = { ...request, ...untried(), order: ++lastOrder, id: undefined, isStored: false, body }
+    const entry = createEntry({ points, bytes: body.length, shard, note, acceptedMs: clock.now(), order: ++lastOrder })
+    entry.body = body
     backlog.add(entry)
     count(entry, 1)
     keeper?.save(entry)
@@ -277,32 +271,11 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
 
 type Retry = Extract<Sent, { outcome: 'retry' }>
 
-function entryFrom(request: QueuedRequest, order: number): Entry {
-  const { id, points, bytes, shard, note, acceptedMs, isTried } = request
-  return {
-    points,
-    bytes,
-    ...(shard !== undefined && { shard }),
-    ...(note !== undefined && { note }),
-    acceptedMs,
-    ...untried(),
-    order,
-    id,
-    isStored: true,
-    body: undefined,
-    isMarked: isTried,
-    mayHaveArrived: isTried,
-  }
-}
-
-function untried() {
-  return {
-    attempts: 0,
-    firstTriedMs: undefined,
-    notBeforeMs: -Infinity,
-    isUnderWay: false,
-    isDropped: false,
-    isMarked: false,
-    mayHaveArrived: false,
-  }
+function entryFrom({ id, points, bytes, shard, note, acceptedMs, isTried }: QueuedRequest, order: number): Entry {
+  const entry = createEntry({ points, bytes, shard, note, acceptedMs, order })
+  entry.id = id
+  entry.isStored = true
+  entry.isMarked = isTried
+  entry.mayHaveArrived = isTried
+  return entry
 }

@@ -136,7 +136,7 @@ export class Backlog<E extends Entry> {
   /** Everything that waits, oldest first. */
   all(): E[] {
     const entries = [...this.#unordered, ...this.#tried]
-    for (const { waiting } of this.#shards.values()) entries.push(...waiting)
+    for (const { waiting } of this.#shards.values()) for (const entry of waiting) entries.push(entry)
     return entries.filter(({ isDropped }) => !isDropped).sort((a, b) => a.order - b.order)
   }
 

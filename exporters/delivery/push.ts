@@ -52,6 +52,7 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
   let cancelFlush: (() => void) | undefined
   let unobserve: (() => void)[] = []
   let isStarted = false
+  let isStopped = false
 
   function flush(): void {
     cancelFlush?.()
@@ -88,6 +89,7 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
   return {
     async start() {
       delivery.start(await openQueue())
+      if (isStopped) return
       const { observe } = counters
       unobserve = [
         observe('gpucol_exporter_queue_size', () => [{ value: delivery.status().requests }]),
@@ -106,6 +108,7 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
     countsDelivery: true,
     describe: () => parts.subject,
     async stop(deadlineMs) {
+      isStopped = true
       flush()
       await compressQueue.settled()
       // It may have got batches all the same, at a reload that failed: whoever is put back in its place finds them.

@@ -90,14 +90,13 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
     async start() {
       delivery.start(await openQueue())
       if (isStopped) return
-      const { observe } = counters
       unobserve = [
-        observe('gpucol_exporter_queue_size', () => [{ value: delivery.status().requests }]),
-        observe('gpucol_exporter_queue_capacity', () => [{ value: options.maxRequests }]),
-        observe('gpucol_exporter_queue_bytes', () => [{ value: delivery.status().bytes }]),
-        observe('gpucol_exporter_queue_capacity_bytes', () => [{ value: delivery.status().maxBytes }]),
-        observe('gpucol_exporter_queued_metric_points', pointsByStorage),
-        observe('gpucol_exporter_circuit_open', () => [{ value: delivery.status().isCircuitOpen ? 1 : 0 }]),
+        counters.observe('gpucol_exporter_queue_size', () => [{ value: delivery.status().requests }]),
+        counters.observe('gpucol_exporter_queue_capacity', () => [{ value: options.maxRequests }]),
+        counters.observe('gpucol_exporter_queue_bytes', () => [{ value: delivery.status().bytes }]),
+        counters.observe('gpucol_exporter_queue_capacity_bytes', () => [{ value: delivery.status().maxBytes }]),
+        counters.observe('gpucol_exporter_queued_metric_points', pointsByStorage),
+        counters.observe('gpucol_exporter_circuit_open', () => [{ value: delivery.status().isCircuitOpen ? 1 : 0 }]),
       ]
     },
     consume(batch: Batch) {

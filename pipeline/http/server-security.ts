@@ -3,7 +3,6 @@
  * read again as soon as they are replaced; while what is new cannot be used, what was read before counts, and the log says so.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import { createSecureContext } from 'node:tls'
 import type { ListenOptions, Log, TlsOptions } from '../component.ts'
 import { readWhenReplaced } from './replaced-file.ts'
@@ -14,8 +13,11 @@ export type ServerSecurityConfig = {
   readonly authorization?: { readonly type: string; readonly credentials?: string; readonly credentials_file?: string }
 }
 
-/** For `listen`, when it begins. Throws an Error that says what is wrong with a file if that cannot be used from the start. */
-export function createServerSecurity(config: ServerSecurityConfig, log: Log): ListenOptions {
+/**
+ * For `listen`, when it begins. Throws an Error that says what is wrong with a file if that cannot be used from the start. `refused`
+ * is called for each request that is not let in.
+ */
+export function createServerSecurity(config: ServerSecurityConfig, log: Log, refused?: () => void): ListenOptions {
   const { tls, basic_auth, authorization } = config
   const ways: Way[] = []
   if (basic_auth !== undefined) {
@@ -31,7 +33,10 @@ export function createServerSecurity(config: ServerSecurityConfig, log: Log): Li
     const accepted = secretsOf(credentials, credentials_file, log)
     ways.push({ scheme: type.toLowerCase(), challenge: `${type} realm="gpucol"`, accepted })
   }
-  return { ...(tls && { tls: certificates(tls, log) }), ...(ways.length > 0 && { authorize: authorizer(ways) }) }
+  return {
+    ...(tls && { tls: certificates(tls, log) }),
+    ...(ways.length > 0 && { authorize: authorizer(ways, refused) }),
+  }
 }
 
 /** One of the ways to be let in. */
@@ -43,16 +48,21 @@ type Way = {
   accepted(): readonly string[]
 }
 
-function authorizer(ways: readonly Way[]): (request: IncomingMessage) => readonly string[] | undefined {
+function authorizer(ways: readonly Way[], refused?: () => void): NonNullable<ListenOptions['authorize']> {
   const challenges = ways.map(({ challenge }) => challenge)
   return ({ headers }) => {
-    const [, scheme, given] = /^(\S+) +(\S+)\s*$/.exec(headers.authorization ?? '') ?? []
-    if (scheme === undefined) return challenges
-    const way = ways.find(each => each.scheme === scheme.toLowerCase())
-    // All are compared, so that time tells nothing.
-    const matches = way?.accepted().filter(accepted => isSame(accepted, given!)) ?? []
-    return matches.length > 0 ? undefined : challenges
+    if (isAccepted(ways, headers.authorization ?? '')) return undefined
+    refused?.()
+    return challenges
   }
+}
+
+function isAccepted(ways: readonly Way[], header: string): boolean {
+  const [, scheme = '', given = ''] = /^(\S+) +(\S+)\s*$/.exec(header) ?? []
+  const way = ways.find(each => each.scheme === scheme.toLowerCase())
+  // All are compared, so that time tells nothing.
+  const matches = way?.accepted().filter(accepted => isSame(accepted, given)) ?? []
+  return matches.length > 0
 }
 
 /** Of texts of any length, in a time that does not tell how much of them is the same. */

@@ -41,7 +41,7 @@ export function expirePushed(pushed: Pushed, beforeMs: number): Pushed {
   )
 }
 
-function finish({ absent: _, ...batch }: Batch, arrivals: Float64Array): Pushed {
+function finish({ source, timeMs, outcome, layout, values, times }: Batch, arrivals: Float64Array): Pushed {
   let oldestMs = Infinity
   const absent: number[] = []
   for (let column = 0; column < arrivals.length; column++) {
@@ -50,7 +50,16 @@ function finish({ absent: _, ...batch }: Batch, arrivals: Float64Array): Pushed 
     else if (arrivedMs < oldestMs) oldestMs = arrivedMs
   }
   const columns: Columns | undefined = absent.length === 0 ? undefined : Uint32Array.from(absent)
-  return { batch: { ...batch, ...(columns && { absent: columns }) }, arrivals, oldestMs }
+  const batch = {
+    source,
+    timeMs,
+    outcome,
+    layout,
+    values,
+    ...(times && { times }),
+    ...(columns && { absent: columns }),
+  }
+  return { batch, arrivals, oldestMs }
 }
 
 function timeAt({ times, timeMs }: Batch, column: number): number {

@@ -128,6 +128,7 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
           'pipeline/server/router.ts',
           'pipeline/server/serve.ts',
           'pipeline/http/credentials.ts',
+          'pipeline/http/server-security.ts',
         ],
       ] as const,
   ),

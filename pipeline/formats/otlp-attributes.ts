@@ -59,7 +59,7 @@ function readValue(span: Span, depth: number): AttributeValue {
     else if (tag === BOOL) value = reader.low !== 0 || reader.high !== 0
     else if (tag === INT) value = reader.signed()
     else if (tag === DOUBLE) value = reader.double()
-    else if (tag === RAW_BYTES) value = reader.bytes.slice(reader.from, reader.to)
+    else if (tag === RAW_BYTES) value = new Uint8Array(reader.bytes.subarray(reader.from, reader.to))
     else continue
     partTag = 0
   }

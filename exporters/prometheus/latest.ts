@@ -1,5 +1,6 @@
 /** What every source said last. */
 import { pointCount, type Batch, type Source } from '../../pipeline/model/batch.ts'
+import { completed } from './completed.ts'
 
 export class LatestBatches {
   // In the order in which the sources first came, which decides whose description of a metric is believed.
@@ -17,7 +18,8 @@ export class LatestBatches {
     }
     const entry = this.#latest.get(batch.source)
     if (entry === undefined) this.#latest.set(batch.source, { batch, arrivedMs: nowMs })
-    else Object.assign(entry, { batch, arrivedMs: nowMs })
+    else if (batch.source.origin === undefined) Object.assign(entry, { batch, arrivedMs: nowMs })
+    else Object.assign(entry, { batch: completed(entry.batch, batch), arrivedMs: nowMs })
   }
 
   /** Forgets the sources from which nothing came for too long. */

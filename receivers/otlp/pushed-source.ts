@@ -6,7 +6,7 @@
 import { readAttributes } from '../../pipeline/formats/otlp-attributes.ts'
 import type { AttributeBytes, MetricParts, Numbers } from '../../pipeline/formats/otlp-points.ts'
 import type { Source } from '../../pipeline/model/batch.ts'
-import { withLabels, type Labels } from '../../pipeline/model/labels.ts'
+import { getLabel, withLabels, type Labels } from '../../pipeline/model/labels.ts'
 import type { Metric } from '../../pipeline/model/series.ts'
 import { Totals, type Distribution } from './distribution.ts'
 import type { ExponentialGrid } from './exponential-buckets.ts'
@@ -105,7 +105,7 @@ export class PushedSource {
    */
   admit(metric: number, attributes: AttributeBytes, onlyKnown: boolean): number {
     const { main, kind, name } = this.#metrics[metric]!
-    const labels = this.#options.labelsOf(readAttributes(attributes))
+    const labels = withoutBound(this.#options.labelsOf(readAttributes(attributes)), kind)
     const known = this.columns.find(main, labels)
     const owner = known < 0 ? -1 : this.columns.ownerOf(known)
     if (owner >= 0) {
@@ -153,7 +153,7 @@ export class PushedSource {
     const { parts, sum, kind, isDelta, name } = this.#metrics[this.#metricOf[stream]!]!
     if (this.#options.room() < bounds.length + 2) throw new RejectedError('there are too many series')
     const { labels } = before as Labelled
-    const label = kind === 'summary' ? 'quantile' : 'le'
+    const label = boundLabel(kind)!
     const boundsNow = bounds.values.slice(0, bounds.length)
     const taken: number[] = []
     const take = (metric: typeof parts, text?: string): number => {
@@ -310,6 +310,23 @@ function emptyDistribution(countColumn: number, labels: Labels): Labelled {
     sumColumn: -1,
   }
   return { ...none, countColumn, labels }
+}
+
+/** The label that tells the parts of a histogram or summary apart. */
+function boundLabel(kind: PushedMetric['kind']): string | undefined {
+  if (kind === 'gauge' || kind === 'sum') return undefined
+  return kind === 'summary' ? 'quantile' : 'le'
+}
+
+/** An attribute of that name makes room, as labels of targets do in Prometheus. */
+function withoutBound(labels: Labels, kind: PushedMetric['kind']): Labels {
+  const label = boundLabel(kind)
+  const value = label === undefined ? undefined : getLabel(labels, label)
+  if (label === undefined || value === undefined) return labels
+  return withLabels(labels, [
+    [label, undefined],
+    [`exported_${label}`, value],
+  ])
 }
 
 function columnsOf({ columns, restColumn, sumColumn, countColumn }: Distribution): number[] {

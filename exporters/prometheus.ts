@@ -2,7 +2,7 @@
  * Serves the latest value of every live series at `/metrics`, for Prometheus and whoever else scrapes.
  *
  * A series ends at once when its source says so or fails, and after `metric_expiration` when nothing is heard of the source.
- * Names and labels leave as they came. Where sources describe a metric differently, the one that came first is believed; a series
+ * Scraped names and labels leave as they came; those that came by OTLP are translated. Where sources describe a metric differently, the one that came first is believed; a series
  * that several sources have is taken from the newest batch.
  */
 import { defineExporter, type ConfigSchema, type Listener, type Problem } from '../pipeline/component.ts'
@@ -10,10 +10,13 @@ import { duration, endpoint, labels, parseDuration, serverSecurity } from '../pi
 import { createServerSecurity } from '../pipeline/http/server-security.ts'
 import { createRouter } from '../pipeline/server/router.ts'
 import { labelsFrom } from '../pipeline/model/labels.ts'
+import { TRANSLATION_STRATEGIES } from '../pipeline/formats/prometheus-naming.ts'
 import { isPlainLabelName, isPlainMetricName } from '../pipeline/formats/render-names.ts'
 import { Collections } from './prometheus/collections.ts'
 import { Conflicts } from './prometheus/conflicts.ts'
 import { LatestBatches } from './prometheus/latest.ts'
+import { convertResource, resourceConversion } from './prometheus/resource-conversion.ts'
+import { TargetInfo } from './prometheus/target-info.ts'
 import { metricsRoute } from './prometheus/metrics-route.ts'
 
 const config = {
@@ -34,6 +37,14 @@ const config = {
       default: false,
       description: 'Say when each sample was taken. Prometheus then does not see that a series has ended.',
     },
+    translation_strategy: {
+      type: 'string',
+      enum: TRANSLATION_STRATEGIES,
+      default: 'UnderscoreEscapingWithSuffixes',
+      description:
+        'What happens to names that came by OTLP: whether what Prometheus 2 cannot read becomes underscores, and whether unit and `_total` are added. Scraped names never change.',
+    },
+    resource_to_telemetry_conversion: resourceConversion,
     metric_expiration: duration('How long the series of a source from which nothing comes any more are served.', '5m'),
     max_concurrent_requests: {
       type: 'integer',
@@ -43,6 +54,11 @@ const config = {
         'How many scrapes are answered at the same time. Others get the status 503 and are asked to come back.',
     },
     ...serverSecurity,
+  },
+  unsupported: {
+    enable_open_metrics: 'OpenMetrics is served to every scraper that asks for it',
+    add_metric_suffixes: 'use `translation_strategy`',
+    without_scope_info: 'drop the labels `otel_scope_.*` with the processor `relabel`',
   },
 } as const satisfies ConfigSchema
 
@@ -70,17 +86,25 @@ export const prometheus = defineExporter({
 
   create(config, host) {
     const { endpoint: address, namespace, const_labels, send_timestamps, metric_expiration } = config
+    const { translation_strategy: strategy, resource_to_telemetry_conversion: conversion } = config
     const expirationMs = parseDuration(metric_expiration)
     const latest = new LatestBatches(expirationMs)
     const conflicts = new Conflicts(host.log)
+    const targetInfo = new TargetInfo(host.id, strategy)
     const collections = new Collections({
-      namespace,
-      addedLabels: labelsFrom(Object.entries(const_labels)),
+      style: {
+        namespace,
+        addedLabels: labelsFrom(Object.entries(const_labels)),
+        sourceLabels: convertResource(conversion, strategy),
+        strategy,
+      },
       timestamps: send_timestamps,
       clock: host.clock,
       batches() {
         latest.expire(host.clock.monotonic())
-        return latest.batches()
+        const batches = latest.batches()
+        const targets = targetInfo.batch(batches)
+        return targets === undefined ? batches : [...batches, targets]
       },
       taken: snapshot => conflicts.see(snapshot),
     })

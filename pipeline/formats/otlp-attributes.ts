@@ -1,5 +1,5 @@
 /**
- * Attributes from their bytes, and the text that is a label's value.
+ * Attributes from their bytes.
  *
  * KeyValue = 1: key, 2: AnyValue
  * AnyValue = 1: string | 2: bool | 3: int64 | 4: double | 5: { 1: AnyValue* } | 6: { 1: KeyValue* } | 7: bytes
@@ -85,39 +85,4 @@ function readMap({ bytes, view, start, end }: Span, depth: number): { [key: stri
 /** Checks that bytes are the attributes they should be, where nobody needs them. */
 export function checkAttribute(reader: ProtobufReader): void {
   addKeyValue(new Map(), new ProtobufReader().enter(reader), 1)
-}
-
-/**
- * A value as text, as Prometheus writes it: texts as they are, integers and doubles in decimals, `true` and `false`, bytes in base64,
- * lists and maps as JSON (keys sorted, bytes in base64); nothing is the empty text, which is no label.
- */
-export function attributeText(value: AttributeValue): string {
-  if (typeof value === 'string') return value
-  if (value === null) return ''
-  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value)
-  if (typeof value !== 'object') return String(value)
-  if (value instanceof Uint8Array) return base64(value)
-  return jsonText(value).replace(/[<>&\u2028\u2029]/g, escapeForHtml)
-}
-
-function jsonText(value: AttributeValue): string {
-  if (typeof value === 'bigint') return String(value)
-  if (value === null || typeof value !== 'object') return JSON.stringify(value)
-  if (value instanceof Uint8Array) return JSON.stringify(base64(value))
-  if (isList(value)) return `[${value.map(jsonText).join(',')}]`
-  const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${pairs.map(([key, one]) => `${JSON.stringify(key)}:${jsonText(one)}`).join(',')}}`
-}
-
-function isList(value: object): value is readonly AttributeValue[] {
-  return Array.isArray(value)
-}
-
-/** What Go's encoder does, so that labels are the same as those that Prometheus makes. */
-function escapeForHtml(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }

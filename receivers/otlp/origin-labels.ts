@@ -2,8 +2,10 @@
  * Which labels data that was pushed has, as Prometheus makes them of OTLP: the attributes of the point, `job` and `instance` of the
  * resource, and `otel_scope_*` of a scope that has a name. Names are OTLP's own; who serves them to Prometheus translates them.
  */
-import { attributeText, readAttributes } from '../../pipeline/formats/otlp-attributes.ts'
+import { attributeText } from '../../pipeline/formats/attribute-text.ts'
+import { readAttributes } from '../../pipeline/formats/otlp-attributes.ts'
 import type { ResourceParts, ScopeParts } from '../../pipeline/formats/otlp-points.ts'
+import { jobAndInstance } from '../../pipeline/formats/resource-labels.ts'
 import { labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
 import type { Attributes, Origin } from '../../pipeline/model/origin.ts'
 
@@ -12,16 +14,6 @@ export function originOf(resource: ResourceParts, { name, version, attributes, s
     resource: { attributes: readAttributes(resource.attributes), schemaUrl: resource.schemaUrl },
     scope: { name, version, attributes: readAttributes(attributes), schemaUrl },
   }
-}
-
-/** `job` and `instance`, of a resource that says what it is. */
-export function targetLabels({ attributes }: Origin['resource']): Labels {
-  const service = text(attributes, 'service.name')
-  const namespace = text(attributes, 'service.namespace')
-  return labelsFrom([
-    ['job', service !== '' && namespace !== '' ? `${namespace}/${service}` : service],
-    ['instance', text(attributes, 'service.instance.id')],
-  ])
 }
 
 /** The labels that all series of a source have; they win over attributes of the same name. */
@@ -34,7 +26,7 @@ export function commonLabels(origin: Origin): Map<string, string> {
     labels.set('otel_scope_version', version)
     labels.set('otel_scope_schema_url', schemaUrl)
   }
-  const target = targetLabels(origin.resource)
+  const target = jobAndInstance(origin.resource.attributes)
   target.names.forEach((label, i) => labels.set(label, target.values[i]!))
   return labels
 }
@@ -48,7 +40,7 @@ export function pointLabels(attributes: Attributes, common: ReadonlyMap<string, 
 
 /** What an operator sees: `shop/checkout cart-0, scope http`. */
 export function sourceName({ resource, scope }: Origin): string {
-  const target = targetLabels(resource).values.toReversed().join(' ')
+  const target = jobAndInstance(resource.attributes).values.toReversed().join(' ')
   const what = target === '' ? `a resource of ${resource.attributes.size} attributes` : target
   return scope.name === '' ? what : `${what}, scope ${scope.name}`
 }
@@ -72,8 +64,4 @@ function typedPairs(attributes: Attributes): string[][] {
     value === null ? 'null' : typeof value,
     attributeText(value),
   ]).sort(([a], [b]) => (a! < b! ? -1 : 1))
-}
-
-function text(attributes: Attributes, key: string): string {
-  return attributeText(attributes.get(key) ?? null)
 }

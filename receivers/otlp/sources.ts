@@ -1,6 +1,7 @@
 /** All that push: one source for each resource and scope, as many as there may be, until nothing comes of them any more. */
 import type { ResourceParts, ScopeParts } from '../../pipeline/formats/otlp-points.ts'
-import { commonLabels, originKey, originOf, pointLabels, sourceName, targetLabels } from './origin-labels.ts'
+import { jobAndInstance } from '../../pipeline/formats/resource-labels.ts'
+import { commonLabels, originKey, originOf, pointLabels, sourceName } from './origin-labels.ts'
 import { PushedSource, RejectedError } from './pushed-source.ts'
 
 export type SourceLimits = {
@@ -59,7 +60,12 @@ export class Sources {
     const common = commonLabels(origin)
     const { attributesPerPoint, seriesPerSource, series } = this.#limits
     const source: PushedSource = new PushedSource(
-      { component: this.#component, name: sourceName(origin), labels: targetLabels(origin.resource), origin },
+      {
+        component: this.#component,
+        name: sourceName(origin),
+        labels: jobAndInstance(origin.resource.attributes),
+        origin,
+      },
       {
         used: this.#used,
         labelsOf(attributes) {

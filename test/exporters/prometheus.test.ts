@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { request, type IncomingMessage, type ServerResponse } from 'node:http'
+import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { prometheus } from '../../exporters/prometheus.ts'
-import type { Exporter } from '../../pipeline/component.ts'
-import { validatorFor } from '../../pipeline/config/validator.ts'
 import { createSystemClock } from '../../pipeline/clock/system-clock.ts'
 import { createNetwork } from '../../pipeline/http/network.ts'
 import { endBatch, type Batch } from '../../pipeline/model/batch.ts'
@@ -19,59 +17,12 @@ import { ask } from '../support/ask.ts'
 import { batchFromText, createSource } from '../support/batch-from-text.ts'
 import { recordResponse } from '../pipeline/http/record-response.ts'
 import { createTestAuthority } from '../pipeline/http/test-certificates.ts'
-import { testHost, type TestHost } from '../support/test-host.ts'
-
-type Config = Parameters<typeof prometheus.create>[0]
-
-function configOf(options: Partial<Config>): Config {
-  const config = { endpoint: '127.0.0.1:0', ...options }
-  assert.deepEqual(validatorFor(prometheus.config)(config), [])
-  return config as Config
-}
-
-/** Runs on the virtual clock, and listens for real. */
-async function serving(options: Partial<Config>, use: (served: Served) => Promise<void>): Promise<void> {
-  const network = createNetwork(createSystemClock())
-  const responses: ServerResponse[] = []
-  let address = ''
-  const host = testHost({
-    network: {
-      ...network,
-      async listen(...[endpoint, handle, listenOptions]: Parameters<typeof network.listen>) {
-        const respond: typeof handle = (received, response) => {
-          responses.push(response)
-          handle(received, response)
-        }
-        const listener = await network.listen(endpoint, respond, listenOptions)
-        ;({ address } = listener)
-        return listener
-      },
-    },
-  })
-  const exporter = prometheus.create(configOf(options), host)
-  await exporter.start!()
-  try {
-    const scrape = async (headers: Record<string, string> = {}): Promise<string> => {
-      return (await ask(address, 'GET /metrics', headers)).body
-    }
-    await use({ exporter, host, address, responses, scrape })
-  } finally {
-    const stopped = exporter.stop!(host.clock.monotonic())
-    await host.clock.advance(1)
-    await stopped
-    await network.close()
-  }
-}
-
-type Served = {
-  exporter: Exporter
-  host: Omit<TestHost, 'network'>
-  address: string
-  responses: readonly ServerResponse[]
-  scrape(headers?: Record<string, string>): Promise<string>
-}
+import { configOf, serving, type Served, type ServedConfig } from '../support/served-prometheus.ts'
+import { testHost } from '../support/test-host.ts'
 
 const LOAD = '# HELP load Load of a GPU.\n# TYPE load gauge\nload{gpu="0"} 0.5\nload{gpu="1"} 1\n'
+
+type Config = ServedConfig
 
 describe('the prometheus exporter', () => {
   it('serves the latest values of all sources', () =>
@@ -311,6 +262,8 @@ describe('the prometheus exporter', () => {
           ['{what="type"}', 1],
           ['{what="help"}', 1],
           ['{what="unit"}', 0],
+          ['{what="name"}', 0],
+          ['{what="label"}', 0],
           ['{what="series"}', 1],
         ]),
       )

@@ -2,7 +2,10 @@
 import { readAttributes } from '../../pipeline/formats/otlp-attributes.ts'
 import type { MetricsSink, Numbers } from '../../pipeline/formats/otlp-points.ts'
 
-export function recordPoints(read: (sink: MetricsSink) => void): unknown[] {
+/** Tests know what they ask for. */
+export type Told = ReturnType<typeof JSON.parse>
+
+export function recordPoints(read: (sink: MetricsSink) => void): Told[] {
   const told: unknown[] = []
   const list = ({ values, length }: Numbers): number[] => Array.from(values.subarray(0, length))
   function point<P extends { attributes: Parameters<typeof readAttributes>[0] }>(

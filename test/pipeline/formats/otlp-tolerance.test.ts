@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createJsonReader } from '../../../pipeline/formats/otlp-json.ts'
 import { createProtobufReader } from '../../../pipeline/formats/otlp-protobuf.ts'
-import { recordPoints } from '../../support/recorded-points.ts'
+import { recordPoints, type Told } from '../../support/recorded-points.ts'
 
 type Piece = Buffer | number | string
 
@@ -30,11 +30,11 @@ const attribute = (field: number, key: string, value: string): Buffer =>
   part(field, part(1, key), part(2, part(1, value)))
 const gauge = (...point: Piece[]): Buffer => part(1, part(2, part(2, part(1, 'g'), part(5, part(1, ...point)))))
 
-function told(body: Uint8Array): any[] {
+function told(body: Uint8Array): Told[] {
   return recordPoints(sink => createProtobufReader().read(body, sink))
 }
 
-function point(...pieces: Piece[]): any {
+function point(...pieces: Piece[]): Told {
   return told(gauge(...pieces))[2]
 }
 
@@ -104,7 +104,7 @@ describe('OTLP in protobuf', () => {
   })
 
   it('reads lists of numbers that are packed and such that are not', () => {
-    const histogram = (...pieces: Piece[]): any => told(part(1, part(2, part(2, part(9, part(1, ...pieces))))))[2]
+    const histogram = (...pieces: Piece[]): Told => told(part(1, part(2, part(2, part(9, part(1, ...pieces))))))[2]
     const one = Buffer.from('0100000000000000', 'hex')
     const packed = histogram(part(6, one, one), part(7, double(0, 2).subarray(1)))
     const single = histogram(0x31, one, double(7, 2), 0x31, one)
@@ -165,7 +165,7 @@ describe('OTLP in JSON', () => {
     JSON.stringify({
       resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'g', gauge: { dataPoints: [dataPoint] } }] }] }],
     })
-  const read = (json: string): any[] => recordPoints(sink => createJsonReader().read(Buffer.from(json), sink))
+  const read = (json: string): Told[] => recordPoints(sink => createJsonReader().read(Buffer.from(json), sink))
 
   it('keeps integers that are written as numbers and that no number can hold', () => {
     const json = request({ attributes: [{ key: 'a', value: { intValue: 1 } }] }).replace(

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { createJsonReader } from '../../../pipeline/formats/otlp-json.ts'
 import { createProtobufReader } from '../../../pipeline/formats/otlp-protobuf.ts'
-import { recordPoints } from '../../support/recorded-points.ts'
+import { recordPoints, type Told } from '../../support/recorded-points.ts'
 import { sharedJson } from '../../support/shared.ts'
 
 type Case = { name: string; json: unknown; protobuf_base64: string; canonical_json: Message }
-type Message = Record<string, any>
+type Message = Record<string, Told>
 
 const wire = sharedJson<{ cases: Case[] }>('conformance', 'otlp', 'wire.json')
 const example = sharedJson<{ cases?: Message[] }>('conformance', 'otlp', 'metrics-example.json')

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { completed } from '../../../exporters/prometheus/completed.ts'
 import { LatestBatches } from '../../../exporters/prometheus/latest.ts'
 import { at, gauge, pushed, resource } from '../../support/pushed.ts'
 import { batchFromText } from '../../support/batch-from-text.ts'
@@ -26,11 +25,6 @@ describe('what was pushed in parts', () => {
     push(resource([gauge('c', at(4, 5))]))
     pushes.expire(10)
     assert.equal(served(), 'c 5 4000\n')
-  })
-
-  it('is left as it is where everything came', () => {
-    const batch = batchFromText('a 1')
-    assert.equal(completed(batch, batch), batch)
   })
 
   it('is not completed where it was scraped: what had to be dropped is not there', () => {

@@ -208,10 +208,13 @@ export class Intake implements MetricsSink {
     return -1
   }
 
-  /** Of deltas: whether this one is in the sum already, or from before it. */
+  /** Of deltas: whether this one is in the sum already, or from before it. One may begin and end in the millisecond of the last. */
   #isCounted(stream: number, { timeMs, startMs }: AnyPoint): boolean {
     const { times, starts } = this.#source!
-    return (timeMs || this.#nowMs) <= times.now[stream]! || (startMs > 0 && startMs < starts.now[stream]!)
+    const newestMs = times.now[stream]!
+    return (
+      ((timeMs || this.#nowMs) === newestMs && startMs < newestMs) || (startMs > 0 && startMs < starts.now[stream]!)
+    )
   }
 
   /** When a stream of deltas began: with its first, or, where that does not say, at its time. */

@@ -54,7 +54,10 @@ export class PushedSource {
   #columnOf: number[] = []
   #distributions: (Distribution | undefined)[] = []
   #arrivedMs: number[] = []
-  #touched = new Set<number>()
+  /** Streams of this request, and for each stream the last request that had it. */
+  #touched: number[] = []
+  #touchedBy: number[] = []
+  #request = 1
   #ended = new Set<number>()
 
   constructor(source: Source, options: SourceOptions) {
@@ -126,6 +129,7 @@ export class PushedSource {
     this.#columnOf[stream] = kind === 'gauge' || kind === 'sum' ? column : -1
     this.#distributions[stream] = undefined
     this.#arrivedMs[stream] = Infinity
+    this.#touchedBy[stream] = 0
     this.columns.give(column, stream)
     this.#index.add(metric, attributes, stream)
     if (this.#columnOf[stream] < 0) this.#distributions[stream] = emptyDistribution(column, labels)
@@ -200,13 +204,16 @@ export class PushedSource {
 
   /** The request has something of this stream. */
   touch(stream: number): void {
-    this.#touched.add(stream)
+    if (this.#touchedBy[stream] !== this.#request) {
+      this.#touchedBy[stream] = this.#request
+      this.#touched.push(stream)
+    }
     if (this.#ended.size > 0) this.#ended.delete(stream)
   }
 
   /** The stream is no more, once the request is taken. */
   end(stream: number): void {
-    this.#touched.add(stream)
+    this.touch(stream)
     this.#ended.add(stream)
   }
 
@@ -221,7 +228,7 @@ export class PushedSource {
     }
     // Those whose only points were rejected.
     for (let stream = this.#streamsBefore; stream < this.#streams; stream++) {
-      if (!this.#touched.has(stream)) this.#dismiss(stream)
+      if (this.#touchedBy[stream] !== this.#request) this.#dismiss(stream)
     }
     for (const stream of this.#ended) this.#dismiss(stream)
     this.#settle()
@@ -245,7 +252,8 @@ export class PushedSource {
   }
 
   #settle(): void {
-    this.#touched.clear()
+    this.#touched = []
+    this.#request++
     this.#ended.clear()
     this.rounds.clear()
     this.#streamsBefore = this.#streams

@@ -51,7 +51,8 @@ const config = {
       type: 'integer',
       minimum: 1,
       default: 128,
-      description: 'How many attributes a point may have. Points with more are rejected.',
+      description:
+        'How many attributes a point may have. Points with more, or with more than 16 KiB of them, are rejected.',
     },
     ...serverSecurity,
   },

@@ -7,7 +7,8 @@
 import type { AttributeValue } from '../model/origin.ts'
 import { readAttributes } from './otlp-attributes.ts'
 import { noAttributes, type AttributeBytes, type MetricKind, type MetricsSink } from './otlp-points.ts'
-import { createPointReaders, type PointReader } from './otlp-protobuf-points.ts'
+import type { PointReader } from './otlp-protobuf-point-parts.ts'
+import { createPointReaders } from './otlp-protobuf-points.ts'
 import { fieldsOf, Parts, spanOf, type Span } from './protobuf-parts.ts'
 import { BYTES, ProtobufReader, VARINT } from './protobuf-reader.ts'
 

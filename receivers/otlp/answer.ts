@@ -11,7 +11,7 @@ import {
   type StatusName,
 } from '../../pipeline/formats/otlp-response.ts'
 import type { Taken } from './intake.ts'
-import { compressionOf, createUnpacker, NoRoomError, readBody, TooLargeError } from './request-body.ts'
+import { compressionOf, createUnpacker, GoneError, NoRoomError, readBody, TooLargeError } from './request-body.ts'
 
 export type AnswerOptions = {
   readonly maxBodyBytes: number
@@ -60,7 +60,7 @@ export function createAnswer(
 
   function fail(response: ServerResponse, encoding: OtlpEncoding, error: Error): void {
     log.debug('a request was not taken', { reason: error.message })
-    if (response.headersSent) response.destroy()
+    if (response.headersSent || error instanceof GoneError) response.destroy()
     else if (error instanceof MalformedError) sendStatus(response, encoding, 'invalidArgument', error.message)
     else if (error instanceof TooLargeError) sendStatus(response, encoding, 'invalidArgument', error.message, 413)
     else if (error instanceof NoRoomError) sendBusy(response, encoding, error.message)

@@ -1,8 +1,11 @@
 /** The columns of one histogram or summary, and, of one that comes as deltas, what has come so far. */
 import type { Numbers } from '../../pipeline/formats/otlp-points.ts'
+import type { Labels } from '../../pipeline/model/labels.ts'
 import type { ExponentialGrid } from './exponential-buckets.ts'
 
 export type Distribution = {
+  /** Those that all its series have. */
+  readonly labels: Labels
   /** False before the first point. */
   readonly isShaped: boolean
   /** Bounds of buckets without the last, which is infinite; or quantiles. */
@@ -67,4 +70,24 @@ export function hasBounds({ bounds }: Distribution, wanted: Numbers): boolean {
   if (bounds.length !== wanted.length) return false
   for (let i = 0; i < bounds.length; i++) if (bounds[i] !== wanted.values[i]) return false
   return true
+}
+
+export function emptyDistribution(countColumn: number, labels: Labels): Distribution {
+  const none = { bounds: new Float64Array(0), columns: new Int32Array(0), restColumn: -1, sumColumn: -1 }
+  return { ...none, isShaped: false, countColumn, labels }
+}
+
+export function columnsOf({ columns, restColumn, sumColumn, countColumn }: Distribution): number[] {
+  return [...columns, restColumn, sumColumn, countColumn].filter(column => column >= 0)
+}
+
+export function renumber(distribution: Distribution, numbers: Int32Array): Distribution {
+  const { columns, restColumn, sumColumn, countColumn } = distribution
+  return {
+    ...distribution,
+    columns: columns.map(column => numbers[column]!),
+    restColumn: restColumn < 0 ? -1 : numbers[restColumn]!,
+    sumColumn: sumColumn < 0 ? -1 : numbers[sumColumn]!,
+    countColumn: numbers[countColumn]!,
+  }
 }

@@ -17,8 +17,9 @@ import {
 } from '../../pipeline/formats/otlp-points.ts'
 import { hasBounds, type Distribution } from './distribution.ts'
 import { ExponentialGrid } from './exponential-buckets.ts'
-import type { PushedMetric } from './pushed-metric.ts'
+import { pushedMetric, type PushedMetric } from './pushed-metric.ts'
 import { RejectedError, type PushedSource } from './pushed-source.ts'
+import { createSpare } from './rounds.ts'
 import type { Sources } from './sources.ts'
 
 /** What a request came to. */
@@ -38,7 +39,9 @@ export class Intake implements MetricsSink {
   readonly #sources: Sources
   readonly #nowMs: number
   readonly #touched = new Set<PushedSource>()
+  readonly #spare = createSpare()
   #source: PushedSource | undefined
+  /** -1 for a metric of which there is no series yet. */
   #number = -1
   #metric: PushedMetric | undefined
   /** Why nothing of this scope or metric can be taken. */
@@ -83,8 +86,8 @@ export class Intake implements MetricsSink {
     this.#metricProblem = this.#scopeProblem
     if (this.#source === undefined) return
     try {
-      this.#number = this.#source.metricNumber(parts)
-      this.#metric = this.#source.metric(this.#number)
+      this.#number = this.#source.metrics.find(parts)
+      this.#metric = this.#number < 0 ? pushedMetric(parts) : this.#source.metrics.at(this.#number)
     } catch (error) {
       this.#metricProblem = (error as Error).message
     }
@@ -101,7 +104,7 @@ export class Intake implements MetricsSink {
       if (value < 0 && this.#metric!.isMonotonic) return this.#reject('can only grow and came with a negative delta')
     }
     const column = source.columnOf(stream)
-    const round = source.rounds.roundFor(column, source.columns.count)
+    const round = source.rounds.roundFor(column, source.columns.count, this.#spare)
     if (round < 0) return this.#reject('comes too often in one request')
     if (this.#metric!.isDelta) {
       startMs = this.#startOf(stream, point)
@@ -136,7 +139,7 @@ export class Intake implements MetricsSink {
     const hasSum = !Number.isNaN(point.sum)
     const distribution = this.#shape(stream, bounds, { hasSum, isNested: grid !== undefined, ...(grid && { grid }) })
     if (distribution === undefined) return
-    const round = source.rounds.roundFor(distribution.countColumn, source.columns.count)
+    const round = source.rounds.roundFor(distribution.countColumn, source.columns.count, this.#spare)
     if (round < 0) return this.#reject('comes too often in one request')
     let startMs = point.startMs > 0 ? point.startMs : NaN
     let { sum, count } = point
@@ -166,7 +169,7 @@ export class Intake implements MetricsSink {
     const source = this.#source!
     const distribution = this.#shape(stream, point.quantiles, { hasSum: true, isNested: false })
     if (distribution === undefined) return
-    const round = source.rounds.roundFor(distribution.countColumn, source.columns.count)
+    const round = source.rounds.roundFor(distribution.countColumn, source.columns.count, this.#spare)
     if (round < 0) return this.#reject('comes too often in one request')
     this.#arrive(stream, point)
     const timeMs = point.timeMs || NaN
@@ -185,10 +188,11 @@ export class Intake implements MetricsSink {
     const source = this.#source!
     const isEnd = (point.flags & NO_RECORDED_VALUE) !== 0
     if (!isEnd && problem !== undefined) return this.#refuse(`metric "${this.#metric.name}" ${problem}`)
-    let stream = source.find(this.#number, point.attributes)
+    let stream = this.#number < 0 ? -1 : source.find(this.#number, point.attributes)
     if (stream < 0) {
       try {
-        stream = source.admit(this.#number, point.attributes, isEnd)
+        stream = source.admit(this.#metric, point.attributes, isEnd)
+        if (this.#number < 0) this.#number = source.metrics.numberOf(this.#metric)
       } catch (error) {
         if (!(error instanceof RejectedError)) throw error
         return this.#refuse(error.message)

@@ -14,6 +14,9 @@ export type PushedMetric = {
   readonly sum: Metric
 }
 
+const MAX_NAME_LENGTH = 1024
+const MAX_DESCRIPTION_LENGTH = 16 * 1024
+
 /** Throws a sentence if no series can be made of it. */
 export function pushedMetric({
   name,
@@ -25,6 +28,9 @@ export function pushedMetric({
   metadata,
 }: MetricParts): PushedMetric {
   if (name === '') throw new Error('a metric has no name')
+  if (name.length + unit.length > MAX_NAME_LENGTH || description.length > MAX_DESCRIPTION_LENGTH) {
+    throw new Error(`the name or description of a metric is too long: "${name.slice(0, 60)}..."`)
+  }
   const hasTemporality = kind !== 'gauge' && kind !== 'summary'
   if (hasTemporality && temporality !== DELTA && temporality !== CUMULATIVE) {
     throw new Error(`metric "${name}" is neither cumulative nor delta`)
@@ -66,4 +72,9 @@ export function isSameMetric(
     known.isDelta === (temporality === DELTA && kind !== 'gauge' && kind !== 'summary') &&
     (kind !== 'sum' || known.isMonotonic === isMonotonic)
   )
+}
+
+/** Whether points of both can be of one series: descriptions do not matter. */
+export function isAlike(a: PushedMetric, b: PushedMetric): boolean {
+  return a.name === b.name && a.kind === b.kind && a.isDelta === b.isDelta && a.isMonotonic === b.isMonotonic
 }

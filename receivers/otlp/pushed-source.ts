@@ -4,14 +4,15 @@
  * A request changes it in two steps: what comes is put into rounds, and at the end kept, if the rounds were taken, or undone.
  */
 import { readAttributes } from '../../pipeline/formats/otlp-attributes.ts'
-import type { AttributeBytes, MetricParts, Numbers } from '../../pipeline/formats/otlp-points.ts'
+import type { AttributeBytes, Numbers } from '../../pipeline/formats/otlp-points.ts'
 import type { Source } from '../../pipeline/model/batch.ts'
 import { getLabel, withLabels, type Labels } from '../../pipeline/model/labels.ts'
 import type { Metric } from '../../pipeline/model/series.ts'
-import { Totals, type Distribution } from './distribution.ts'
+import { columnsOf, emptyDistribution, renumber, Totals, type Distribution } from './distribution.ts'
 import type { ExponentialGrid } from './exponential-buckets.ts'
 import { NumbersByStream } from './numbers-by-stream.ts'
-import { isSameMetric, pushedMetric, type PushedMetric } from './pushed-metric.ts'
+import { isAlike, type PushedMetric } from './pushed-metric.ts'
+import { MAX_VARIANTS, PushedMetrics } from './pushed-metrics.ts'
 import { Rounds } from './rounds.ts'
 import { SeriesColumns } from './series-columns.ts'
 import { StreamIndex } from './stream-index.ts'
@@ -30,13 +31,14 @@ export class RejectedError extends Error {
   override name = 'RejectedError'
 }
 
-/** Of a metric, descriptions that are told apart; and for each stream, ways to write its attributes. */
-const MAX_VARIANTS = 8
+/** What is kept for each series and source is not larger than this, so that limits on how many there are limit memory. */
+export const MAX_ATTRIBUTE_BYTES = 16 * 1024
 
 export class PushedSource {
   readonly source: Source
   readonly rounds = new Rounds()
   readonly columns: SeriesColumns
+  readonly metrics = new PushedMetrics()
   /** Times of the newest points; -Infinity before the first. */
   times = new NumbersByStream(-Infinity)
   /** Of deltas: when the first began, and what has come so far. */
@@ -44,9 +46,6 @@ export class PushedSource {
   totals = new NumbersByStream(NaN)
   readonly #options: SourceOptions
   #index = new StreamIndex()
-  #metrics: PushedMetric[] = []
-  #metricsByName = new Map<string, number[]>()
-  #expectedMetric = 0
   #streams = 0
   #streamsBefore = 0
   #metricOf: number[] = []
@@ -70,33 +69,6 @@ export class PushedSource {
     return this.#streams === 0
   }
 
-  /** The number of a metric. Throws a sentence if no series can be made of it. */
-  metricNumber(parts: MetricParts): number {
-    const expected = this.#metrics[this.#expectedMetric]
-    if (expected !== undefined && isSameMetric(expected, parts)) return this.#expectedMetric++
-    const numbers = this.#metricsByName.get(parts.name) ?? []
-    for (const number of numbers) {
-      if (!isSameMetric(this.#metrics[number]!, parts)) continue
-      this.#expectedMetric = number + 1
-      return number
-    }
-    const metric = pushedMetric(parts)
-    // Descriptions are none of a series' identity, so the first is as good as those that come when there are too many.
-    if (numbers.length >= MAX_VARIANTS) {
-      const alike = numbers.find(number => isAlike(this.#metrics[number]!, metric))
-      if (alike !== undefined) return alike
-      throw new Error(`metric "${parts.name}" comes in too many different ways`)
-    }
-    const number = this.#metrics.push(metric) - 1
-    this.#metricsByName.set(parts.name, [...numbers, number])
-    this.#expectedMetric = number + 1
-    return number
-  }
-
-  metric(number: number): PushedMetric {
-    return this.#metrics[number]!
-  }
-
   /** -1 if there is none. */
   find(metric: number, attributes: AttributeBytes): number {
     return this.#index.find(metric, attributes)
@@ -106,32 +78,39 @@ export class PushedSource {
    * The stream of attributes whose bytes nobody knew, which is a new one unless `onlyKnown`: then it may be -1. Throws
    * `RejectedError`, and `MalformedError` if they are no attributes.
    */
-  admit(metric: number, attributes: AttributeBytes, onlyKnown: boolean): number {
-    const { main, kind, name } = this.#metrics[metric]!
+  admit(metric: PushedMetric, attributes: AttributeBytes, onlyKnown: boolean): number {
+    const { main, kind, name } = metric
+    if (attributes.end - attributes.start > MAX_ATTRIBUTE_BYTES) {
+      throw new RejectedError(`a point has more than ${MAX_ATTRIBUTE_BYTES} bytes of attributes`)
+    }
     const labels = withoutBound(this.#options.labelsOf(readAttributes(attributes)), kind)
     const known = this.columns.find(main, labels)
     const owner = known < 0 ? -1 : this.columns.ownerOf(known)
     if (owner >= 0) {
       // Attributes in another order, or a description that changed.
-      if (!isAlike(this.#metrics[this.#metricOf[owner]!]!, this.#metrics[metric]!)) throw conflict(name)
-      if (this.#index.size < MAX_VARIANTS * this.#streams) this.#index.add(metric, attributes, owner)
+      if (!isAlike(this.metrics.at(this.#metricOf[owner]!), metric)) throw conflict(name)
+      const number = this.metrics.add(metric)
+      // What is not remembered is looked for again each time.
+      if (number >= 0 && this.#index.size < MAX_VARIANTS * this.#streams) this.#index.add(number, attributes, owner)
       return owner
     }
     if (onlyKnown) return -1
     if (this.#options.room() <= 0) throw new RejectedError('there are too many series')
     if (known >= 0 && this.columns.metricOf(known) !== main) throw conflict(name)
+    const number = this.metrics.add(metric)
+    if (number < 0) throw new RejectedError(`metric "${name}" comes in too many different ways`)
     const column = this.columns.columnOf(main, labels)
     const stream = this.#streams++
     this.times.begin(stream)
     this.starts.begin(stream)
     this.totals.begin(stream)
-    this.#metricOf[stream] = metric
+    this.#metricOf[stream] = number
     this.#columnOf[stream] = kind === 'gauge' || kind === 'sum' ? column : -1
     this.#distributions[stream] = undefined
     this.#arrivedMs[stream] = Infinity
     this.#touchedBy[stream] = 0
     this.columns.give(column, stream)
-    this.#index.add(metric, attributes, stream)
+    this.#index.add(number, attributes, stream)
     if (this.#columnOf[stream] < 0) this.#distributions[stream] = emptyDistribution(column, labels)
     return stream
   }
@@ -154,9 +133,9 @@ export class PushedSource {
     options: { hasSum: boolean; isNested: boolean; grid?: ExponentialGrid },
   ): Distribution {
     const before = this.#distributions[stream]!
-    const { parts, sum, kind, isDelta, name } = this.#metrics[this.#metricOf[stream]!]!
+    const { parts, sum, kind, isDelta, name } = this.metrics.at(this.#metricOf[stream]!)
     if (this.#options.room() < bounds.length + 2) throw new RejectedError('there are too many series')
-    const { labels } = before as Labelled
+    const { labels } = before
     const label = boundLabel(kind)!
     const boundsNow = bounds.values.slice(0, bounds.length)
     const taken: number[] = []
@@ -167,7 +146,7 @@ export class PushedSource {
       return column
     }
     const columns = Int32Array.from(boundsNow, bound => take(parts, numberText(bound)))
-    const distribution: Labelled = {
+    const distribution: Distribution = {
       isShaped: true,
       labels,
       bounds: boundsNow,
@@ -257,7 +236,7 @@ export class PushedSource {
     this.#ended.clear()
     this.rounds.clear()
     this.#streamsBefore = this.#streams
-    this.#expectedMetric = 0
+    this.metrics.expectFirst()
   }
 
   /** Ends the streams of which nothing came since then. Says whether there are any. */
@@ -278,13 +257,11 @@ export class PushedSource {
   compact(): void {
     const columnNumbers = this.columns.compact()
     const streamNumbers = new Int32Array(this.#streams).fill(-1)
-    const metricNumbers = new Int32Array(this.#metrics.length).fill(-1)
-    const metrics: PushedMetric[] = []
+    const metricNumbers = this.metrics.compact(this.#metricOf)
     let count = 0
     for (let stream = 0; stream < this.#streams; stream++) {
       const metric = this.#metricOf[stream]!
       if (metric < 0) continue
-      if (metricNumbers[metric]! < 0) metricNumbers[metric] = metrics.push(this.#metrics[metric]!) - 1
       const distribution = this.#distributions[stream]
       this.#metricOf[count] = metricNumbers[metric]!
       this.#columnOf[count] = distribution === undefined ? columnNumbers[this.#columnOf[stream]!]! : -1
@@ -296,28 +273,8 @@ export class PushedSource {
     for (const list of [this.#metricOf, this.#columnOf, this.#distributions, this.#arrivedMs]) list.length = count
     this.columns.giveAll(streamNumbers)
     this.#index = this.#index.renumbered(streamNumbers, metricNumbers)
-    this.#metrics = metrics
-    this.#metricsByName = new Map()
-    metrics.forEach(({ name }, number) => {
-      this.#metricsByName.set(name, [...(this.#metricsByName.get(name) ?? []), number])
-    })
     this.#streams = this.#streamsBefore = count
-    this.#expectedMetric = 0
   }
-}
-
-/** Keeps the labels that all its series have. */
-type Labelled = Distribution & { readonly labels: Labels }
-
-function emptyDistribution(countColumn: number, labels: Labels): Labelled {
-  const none = {
-    isShaped: false,
-    bounds: new Float64Array(0),
-    columns: new Int32Array(0),
-    restColumn: -1,
-    sumColumn: -1,
-  }
-  return { ...none, countColumn, labels }
 }
 
 /** The label that tells the parts of a histogram or summary apart. */
@@ -335,25 +292,6 @@ function withoutBound(labels: Labels, kind: PushedMetric['kind']): Labels {
     [label, undefined],
     [`exported_${label}`, value],
   ])
-}
-
-function columnsOf({ columns, restColumn, sumColumn, countColumn }: Distribution): number[] {
-  return [...columns, restColumn, sumColumn, countColumn].filter(column => column >= 0)
-}
-
-function renumber(distribution: Distribution, numbers: Int32Array): Distribution {
-  const { columns, restColumn, sumColumn, countColumn } = distribution
-  return {
-    ...distribution,
-    columns: columns.map(column => numbers[column]!),
-    restColumn: restColumn < 0 ? -1 : numbers[restColumn]!,
-    sumColumn: sumColumn < 0 ? -1 : numbers[sumColumn]!,
-    countColumn: numbers[countColumn]!,
-  }
-}
-
-function isAlike(a: PushedMetric, b: PushedMetric): boolean {
-  return a.name === b.name && a.kind === b.kind && a.isDelta === b.isDelta && a.isMonotonic === b.isMonotonic
 }
 
 function conflict(name: string): RejectedError {

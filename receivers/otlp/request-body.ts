@@ -25,6 +25,10 @@ export class TooLargeError extends Error {
 /** Counts the bytes of all bodies that are being read. Says false if there is no room for more. */
 export type Room = { take(bytes: number): boolean; release(bytes: number): void }
 
+export class GoneError extends Error {
+  override name = 'GoneError'
+}
+
 export class NoRoomError extends Error {
   override name = 'NoRoomError'
 }
@@ -35,7 +39,7 @@ export class NoRoomError extends Error {
  */
 const THROWN_AWAY_BYTES = 64 * 1024 * 1024
 
-/** Rejects with `TooLargeError`, `NoRoomError`, or an Error if the client went away. `release` has to be called with the body's length. */
+/** Rejects with `TooLargeError`, `NoRoomError`, or `GoneError` if the client went away. `release` has to be called with the body's length. */
 export function readBody(request: IncomingMessage, limitBytes: number, room: Room): Promise<Buffer> {
   const pieces: Buffer[] = []
   let length = 0
@@ -65,7 +69,7 @@ export function readBody(request: IncomingMessage, limitBytes: number, room: Roo
     })
     request.on('close', () => {
       // After `end` this changes nothing.
-      if (!request.readableEnded && failure === undefined) fail(new Error('the client went away'))
+      if (!request.readableEnded && failure === undefined) fail(new GoneError('the client went away'))
       if (failure !== undefined) reject(failure)
     })
     request.on('error', () => {})

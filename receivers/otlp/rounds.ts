@@ -13,8 +13,13 @@ export type Round = {
 
 /** More than this of one series in a request is more than anybody collects. */
 const MAX_ROUNDS = 64
-/** Each round costs as many numbers as the source has series. */
-const MAX_NUMBERS = 4_000_000
+
+/** Each round costs as many numbers as the source has series, so that there are only so many beyond the first, over all sources. */
+export type Spare = { numbers: number }
+
+export function createSpare(): Spare {
+  return { numbers: 4_000_000 }
+}
 
 export class Rounds {
   #rounds: Open[] = []
@@ -28,13 +33,15 @@ export class Rounds {
   }
 
   /** The first round in which a column has no sample, or -1 if there may be no more. `columns` is how many the source has. */
-  roundFor(column: number, columns: number): number {
+  roundFor(column: number, columns: number, spare: Spare): number {
     for (let i = 0; i < this.#rounds.length; i++) {
       const { present } = this.#rounds[i]!
       if (column >= present.length || present[column] === 0) return i
     }
-    if (this.#rounds.length > 0 && this.#rounds.length * columns >= MAX_NUMBERS) return -1
-    if (this.#rounds.length === MAX_ROUNDS) return -1
+    if (this.#rounds.length > 0) {
+      if (this.#rounds.length === MAX_ROUNDS || spare.numbers < columns) return -1
+      spare.numbers -= columns
+    }
     return this.#rounds.push(new Open(columns)) - 1
   }
 

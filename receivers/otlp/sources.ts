@@ -2,7 +2,7 @@
 import type { ResourceParts, ScopeParts } from '../../pipeline/formats/otlp-points.ts'
 import { jobAndInstance } from '../../pipeline/formats/resource-labels.ts'
 import { commonLabels, originKey, originOf, pointLabels, sourceName } from './origin-labels.ts'
-import { PushedSource, RejectedError } from './pushed-source.ts'
+import { MAX_ATTRIBUTE_BYTES, PushedSource, RejectedError } from './pushed-source.ts'
 
 export type SourceLimits = {
   readonly sources: number
@@ -41,6 +41,9 @@ export class Sources {
 
   /** Throws `RejectedError` if there are too many, and `MalformedError` if attributes are none. */
   sourceOf(resource: ResourceParts, scope: ScopeParts): PushedSource {
+    if (sizeOf(resource, scope) > MAX_ATTRIBUTE_BYTES) {
+      throw new RejectedError(`a resource and scope have more than ${MAX_ATTRIBUTE_BYTES} bytes`)
+    }
     const spelling = spellingOf(resource, scope)
     const known = this.#bySpelling.get(spelling)
     if (known !== undefined) return known
@@ -58,6 +61,7 @@ export class Sources {
 
   #create(origin: ReturnType<typeof originOf>): PushedSource {
     const common = commonLabels(origin)
+    const node = origin.resource.attributes.get('k8s.node.name')
     const { attributesPerPoint, seriesPerSource, series } = this.#limits
     const source: PushedSource = new PushedSource(
       {
@@ -65,6 +69,7 @@ export class Sources {
         name: sourceName(origin),
         labels: jobAndInstance(origin.resource.attributes),
         origin,
+        ...(typeof node === 'string' && { node }),
       },
       {
         used: this.#used,
@@ -85,6 +90,11 @@ export class Sources {
     for (const [key, source] of this.#byKey) if (gone.has(source)) this.#byKey.delete(key)
     for (const [spelling, source] of this.#bySpelling) if (gone.has(source)) this.#bySpelling.delete(spelling)
   }
+}
+
+function sizeOf({ attributes, schemaUrl }: ResourceParts, scope: ScopeParts): number {
+  const texts = schemaUrl.length + scope.name.length + scope.version.length + scope.schemaUrl.length
+  return texts + attributes.end - attributes.start + scope.attributes.end - scope.attributes.start
 }
 
 function spellingOf(resource: ResourceParts, scope: ScopeParts): string {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request, type IncomingHttpHeaders } from 'node:http'
+import { request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
@@ -11,6 +12,7 @@ import { createNetwork } from '../../pipeline/http/network.ts'
 import { STATUS_CODES, type StatusName } from '../../pipeline/formats/otlp-response.ts'
 import type { Batch } from '../../pipeline/model/batch.ts'
 import { otlp } from '../../receivers/otlp.ts'
+import { createTestAuthority } from '../pipeline/http/test-certificates.ts'
 import { configOf } from '../support/config-of.ts'
 import { at, gauge, resource } from '../support/pushed.ts'
 import { sharedJson } from '../support/shared.ts'
@@ -282,6 +284,12 @@ describe('receiver otlp', () => {
         await continued
         await new Promise(resolve => sending.write(text, resolve))
       },
+      async leave(): Promise<void> {
+        status.catch(() => {})
+        const closed = new Promise(resolve => sending.once('close', resolve))
+        sending.destroy()
+        await closed
+      },
       end(text: string): Promise<number> {
         sending.end(text)
         return status
@@ -299,6 +307,57 @@ describe('receiver otlp', () => {
       assert.equal(host.counted.get('gpucol_receiver_requests{status="401"}'), 1)
     }).finally(() => rmSync(folder, { recursive: true }))
   })
+
+  it('talks TLS, to clients that show a certificate', async () => {
+    const authority = createTestAuthority('gpucol tests')
+    const server = authority.issue('localhost', { names: ['localhost'], addresses: ['127.0.0.1'] })
+    const client = authority.issue('agent')
+    const folder = mkdtempSync(join(tmpdir(), 'gpucol-'))
+    const write = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text)
+      return join(folder, name)
+    }
+    const tls = {
+      cert_file: write('cert.pem', server.cert),
+      key_file: write('key.pem', server.key),
+      client_ca_file: write('ca.pem', authority.cert),
+    }
+    const post = (address: string, credentials: object): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const headers = { 'content-type': 'application/json' }
+        const url = `https://${address}/v1/metrics`
+        httpsRequest(url, { method: 'POST', headers, ca: authority.cert, agent: false, ...credentials }, response => {
+          response.resume()
+          resolve(response.statusCode!)
+        })
+          .on('error', reject)
+          .end(VALID)
+      })
+    try {
+      await receiving({ tls }, async ({ address, batches }) => {
+        await assert.rejects(post(address, {}))
+        assert.equal(await post(address, client), 200)
+        assert.equal(batches.length, 1)
+      })
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it('goes on when a client goes away in the middle', () =>
+    receiving({ max_concurrent_requests: 1 }, async ({ address, post, host }) => {
+      const first = open(address)
+      await first.write(VALID.slice(0, 100))
+      await first.leave()
+      let answer = await post(VALID)
+      // Until the server has seen it, the place is taken.
+      while (answer.status === 429) answer = await post(VALID)
+      assert.equal(answer.status, 200)
+      assert.deepEqual(
+        host.logged.filter(line => line.startsWith('error')),
+        [],
+      )
+    }))
 
   it('ends series by itself, and counts what it has', () =>
     receiving({ metric_expiration: '1m' }, async ({ post, host, batches }) => {

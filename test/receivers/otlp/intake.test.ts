@@ -222,6 +222,44 @@ describe('points that are pushed', () => {
     assert.equal(push(resource([gauge('g', at(2, 5, { i: 2 }))], { r: '1' })).rejected, 0)
   })
 
+  it('that are rejected leave nothing behind: no metric, no series, no source', () => {
+    const { push, sources } = pushed({ seriesPerSource: 1 })
+    push(resource([gauge('kept', at(1, 1))]))
+    for (let i = 0; i < 20; i++) push(resource([gauge(`other${i}`, at(1, 1)), gauge(`empty${i}`)]), resource([], { i }))
+    const [source] = sources.all()
+    assert.equal(sources.size, 1)
+    assert.equal(source!.metrics.at(1), undefined)
+    assert.equal(sources.seriesCount, 1)
+  })
+
+  it('with names or attributes that are too long are rejected', () => {
+    const { push } = pushed()
+    const long = 'x'.repeat(20_000)
+    const taken = push(
+      resource([gauge('g', at(1, 1, { long })), gauge(long, at(1, 1)), gauge('good', at(1, 1))]),
+      resource([gauge('g', at(1, 1))], { long }),
+    )
+    assert.deepEqual([taken.rejected, taken.message], [3, 'a point has more than 16384 bytes of attributes'])
+  })
+
+  it('with descriptions that change are of one series, however many there were', () => {
+    const { push, batches, sources } = pushed()
+    for (let i = 1; i <= 30; i++) {
+      assert.equal(push(resource([{ ...gauge('g', at(i, i)), description: `about ${i}` }])).rejected, 0)
+    }
+    assert.equal(sources.seriesCount, 1)
+    assert.deepEqual(
+      batches.map(({ values }) => values[0]),
+      Array.from({ length: 30 }, (_, i) => i + 1),
+    )
+  })
+
+  it('know the node that their resource names', () => {
+    const { push, batches } = pushed()
+    push(resource([gauge('g', at(1, 1))], { 'k8s.node.name': 'node-a' }))
+    assert.equal(batches[0]!.source.node, 'node-a')
+  })
+
   it('come only so often in one request', () => {
     const { push, batches } = pushed()
     const taken = push(resource([gauge('g', ...Array.from({ length: 70 }, (_, i) => at(i + 1, i)))]))

@@ -105,12 +105,8 @@ function plain(key: string): string {
 }
 
 function labelKey(pairs: Record<string, string>): string {
-  return JSON.stringify(
-    Object.entries(pairs)
-      .filter(([, value]) => value !== '')
-      .map(([key, value]) => [plain(key), value])
-      .sort(),
-  )
+  const texts = Object.entries(pairs).flatMap(([key, value]) => (value === '' ? [] : `${plain(key)}=${value}`))
+  return JSON.stringify(texts.toSorted((a, b) => (a < b ? -1 : 1)))
 }
 
 /** Whole numbers of counts, and what the buckets sum up to. */

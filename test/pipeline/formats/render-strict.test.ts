@@ -4,14 +4,17 @@ import fc from 'fast-check'
 import { createOpenMetricsCheck } from '../../../pipeline/formats/openmetrics-check.ts'
 import { renderText } from '../../../pipeline/formats/render-text.ts'
 import type { Batch } from '../../../pipeline/model/batch.ts'
-import { labelPairs, labelsFrom } from '../../../pipeline/model/labels.ts'
+import { labelPairs, labelsFrom, withLabels } from '../../../pipeline/model/labels.ts'
 import { layoutFromSeries } from '../../../pipeline/model/layout.ts'
 import { metricFrom, type Metric, type Series } from '../../../pipeline/model/series.ts'
 import { createSource } from '../../support/batch-from-text.ts'
 
 /** Of one stem there may be a gauge `a`, a counter `a_total` and an `a_created`, as scraped text has it. */
 const name = fc
-  .tuple(fc.constantFrom('a', 'b', 'c.d', 'e_seconds'), fc.constantFrom('', '', '_total', '_info', '_created'))
+  .tuple(
+    fc.constantFrom('a', 'b', 'c.d', 'e_seconds'),
+    fc.constantFrom('', '', '_total', '_info', '_created', '_bucket', '_sum', '_count', '_gsum', '_gcount'),
+  )
   .map(([stem, suffix]) => stem + suffix)
 const text = fc.constantFrom('', 'x', 'y\\\n"')
 const unit = fc.constantFrom('', 'seconds', 'By', '1')
@@ -26,7 +29,6 @@ const metric = fc
     unit,
     isOtel: fc.boolean(),
   })
-  .filter(one => !one.name.endsWith('_created') || one.type === 'gauge' || one.type === 'unknown')
   .map(({ isOtel, ...rest }) => metricFrom({ ...rest, ...(isOtel && !/info|stateset/.test(rest.type) && { isOtel }) }))
 const single = fc.record({ metric, labels }).map(one => {
   const state = one.metric.type === 'stateset' ? [[one.metric.name, 'on'] as const] : []
@@ -86,7 +88,12 @@ function firstProblem(rendered: string): string | undefined {
 function batchOf(all: readonly Series[], source: number): Batch {
   const seen = new Map<string, Series>()
   const metrics = new Map<string, Metric>()
-  for (const { metric: described, labels: own } of all) {
+  for (const { metric: described, labels: given } of all) {
+    // When something was created nobody says of the counter of somebody else.
+    const own =
+      described.name.endsWith('_created') && described.help !== 'Created.'
+        ? withLabels(given, [['source', String(source)]])
+        : given
     const known = metrics.get(described.name) ?? described
     metrics.set(described.name, known)
     const key = `${described.name} ${JSON.stringify(labelPairs(own))}`

@@ -94,7 +94,9 @@ export const otlp = defineReceiver({
       seriesPerSource: config.max_series_per_source,
       attributesPerPoint: config.max_attributes,
     })
-    const pushes = createPushes(sources, clock, next, points => count('gpucol_receiver_refused_metric_points', points))
+    const pushes = createPushes(sources, clock, next, points =>
+      counters.add('gpucol_receiver_refused_metric_points', points),
+    )
     const answer = createAnswer({
       maxBodyBytes: parseSize(config.max_request_body_size),
       maxRequests: config.max_concurrent_requests,
@@ -102,19 +104,15 @@ export const otlp = defineReceiver({
       log,
       take(body, encoding) {
         const taken = pushes.take(body, encoding)
-        count('gpucol_receiver_late_metric_points', taken.late)
-        count('gpucol_receiver_rejected_metric_points', taken.rejected)
-        count('gpucol_receiver_exemplars', taken.exemplars, { outcome: 'left out' })
+        counters.add('gpucol_receiver_late_metric_points', taken.late)
+        counters.add('gpucol_receiver_rejected_metric_points', taken.rejected)
+        counters.add('gpucol_receiver_exemplars', taken.exemplars, { outcome: 'left out' })
         if (taken.rejected > 0) log.state(REJECTED, 'failing', taken.message)
         return taken
       },
     })
     let listener: Listener | undefined
     let stops: (() => void)[] = []
-
-    function count(name: string, amount: number, labels?: Readonly<Record<string, string>>): void {
-      if (amount > 0) counters.add(name, amount, labels)
-    }
 
     function countRequest(status: number): void {
       counters.add('gpucol_receiver_requests', 1, { status: String(status) })

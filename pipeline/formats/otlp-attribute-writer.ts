@@ -1,5 +1,6 @@
 /** Writes attributes that came as JSON in the bytes that protobuf has for them: what is known of a series is found by those bytes. */
 import { jsonBoolean, jsonBytes, jsonDouble, jsonInt64, jsonList, jsonObject, jsonText, wrong } from './json-fields.ts'
+import { ATTRIBUTE_DEPTH } from './otlp-attributes.ts'
 import { MAX_DEPTH, tooDeep } from './protobuf-reader.ts'
 import type { AttributeBytes } from './otlp-points.ts'
 
@@ -21,7 +22,7 @@ export class AttributeWriter {
   /** Makes `attributes` those of a JSON list of `KeyValue`s. They stay valid until the next call. */
   write(list: unknown, field: string, attributes: AttributeBytes): void {
     this.#at = 0
-    for (const item of jsonList(list, field)) this.#keyValue(item, field, ATTRIBUTE, 1)
+    for (const item of jsonList(list, field)) this.#keyValue(item, field, ATTRIBUTE, ATTRIBUTE_DEPTH)
     attributes.bytes = this.#bytes
     attributes.view = this.#view
     attributes.start = 0
@@ -31,7 +32,7 @@ export class AttributeWriter {
   /** The same, with bytes of their own. */
   copy(list: unknown, field: string): AttributeBytes {
     this.#at = 0
-    for (const item of jsonList(list, field)) this.#keyValue(item, field, ATTRIBUTE, 1)
+    for (const item of jsonList(list, field)) this.#keyValue(item, field, ATTRIBUTE, ATTRIBUTE_DEPTH)
     const bytes = Buffer.from(this.#bytes.subarray(0, this.#at))
     return { bytes, view: viewOf(bytes), start: 0, end: bytes.length }
   }

@@ -9,6 +9,9 @@ import { MAX_DEPTH, ProtobufReader, tooDeep } from './protobuf-reader.ts'
 import type { AttributeBytes } from './otlp-points.ts'
 import { Parts, spanOf, type Span } from './protobuf-parts.ts'
 
+/** How deep the value of a point's attribute is in its request, from which Google's readers count. */
+export const ATTRIBUTE_DEPTH = 7
+
 const KEY = (1 << 3) | 2
 const VALUE = (2 << 3) | 2
 const STRING = (1 << 3) | 2
@@ -24,7 +27,7 @@ const ITEM = (1 << 3) | 2
 export function readAttributes({ bytes, view, start, end }: AttributeBytes): Map<string, AttributeValue> {
   const attributes = new Map<string, AttributeValue>()
   const reader = new ProtobufReader().open(bytes, view, start, end)
-  while (reader.next()) addKeyValue(attributes, new ProtobufReader().enter(reader), 1)
+  while (reader.next()) addKeyValue(attributes, new ProtobufReader().enter(reader), ATTRIBUTE_DEPTH)
   return attributes
 }
 
@@ -84,5 +87,5 @@ function readMap({ bytes, view, start, end }: Span, depth: number): { [key: stri
 
 /** Checks that bytes are the attributes they should be, where nobody needs them. */
 export function checkAttribute(reader: ProtobufReader): void {
-  addKeyValue(new Map(), new ProtobufReader().enter(reader), 1)
+  addKeyValue(new Map(), new ProtobufReader().enter(reader), ATTRIBUTE_DEPTH)
 }

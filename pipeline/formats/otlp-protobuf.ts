@@ -52,7 +52,14 @@ export function createProtobufReader(): OtlpReader {
     }
     const parts = { attributes: attributesOf(own.join(), FIRST_PART), schemaUrl }
     resource.open(span.bytes, span.view, span.start, span.end)
-    while (resource.next()) if (resource.tag === SECOND_PART) readScope(parts, sink)
+    let hasScope = false
+    while (resource.next()) {
+      if (resource.tag !== SECOND_PART) continue
+      hasScope = true
+      readScope(parts, sink)
+    }
+    // Nobody else looks at them.
+    if (!hasScope) readAttributes(parts.attributes)
   }
 
   function readScope(resourceParts: Parameters<MetricsSink['scope']>[0], sink: MetricsSink): void {

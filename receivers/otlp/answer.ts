@@ -9,7 +9,7 @@ import {
   statusResponse,
   type OtlpEncoding,
   type StatusName,
-} from '../../pipeline/formats/otlp-response.ts'
+} from '../../pipeline/formats/otlp-answer.ts'
 import type { Taken } from './intake.ts'
 import { compressionOf, createUnpacker, GoneError, NoRoomError, readBody, TooLargeError } from './request-body.ts'
 

@@ -7,19 +7,23 @@ export class NumbersByStream {
   #kept: Float64Array
   readonly #initial: number
 
-  constructor(initial: number, capacity = 16) {
+  /** Takes no memory before `use`: few sources push deltas. */
+  constructor(initial: number) {
     this.#initial = initial
-    this.now = new Float64Array(capacity).fill(initial)
-    this.#kept = this.now.slice()
+    this.now = this.#kept = new Float64Array(0)
   }
 
-  /** Makes room for a stream, which has the initial number. */
+  /** Makes room for so many streams, which have the initial number unless they had another. */
+  use(streams: number): void {
+    if (streams <= this.now.length) return
+    const length = Math.max(16, streams, this.now.length * 2)
+    this.now = longer(this.now, length, this.#initial)
+    this.#kept = longer(this.#kept, length, this.#initial)
+  }
+
+  /** Another stream has this number now. */
   begin(stream: number): void {
-    if (stream >= this.now.length) {
-      this.now = longer(this.now, this.#initial)
-      this.#kept = longer(this.#kept, this.#initial)
-    }
-    this.now[stream] = this.#kept[stream] = this.#initial
+    if (stream < this.now.length) this.now[stream] = this.#kept[stream] = this.#initial
   }
 
   keep(stream: number): void {
@@ -32,13 +36,14 @@ export class NumbersByStream {
 
   /** Moves a number to a stream with a lower number. */
   move(from: number, to: number): void {
+    if (from >= this.now.length) return
     this.now[to] = this.now[from]!
     this.#kept[to] = this.#kept[from]!
   }
 }
 
-function longer(numbers: Float64Array, initial: number): Float64Array {
-  const grown = new Float64Array(numbers.length * 2).fill(initial)
+function longer(numbers: Float64Array, length: number, initial: number): Float64Array {
+  const grown = new Float64Array(length).fill(initial)
   grown.set(numbers)
   return grown
 }

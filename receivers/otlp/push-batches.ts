@@ -2,7 +2,7 @@
 import type { Clock, Next } from '../../pipeline/component.ts'
 import { createJsonReader } from '../../pipeline/formats/otlp-json.ts'
 import { createProtobufReader } from '../../pipeline/formats/otlp-protobuf.ts'
-import type { OtlpEncoding } from '../../pipeline/formats/otlp-response.ts'
+import type { OtlpEncoding } from '../../pipeline/formats/otlp-answer.ts'
 import { endBatch, pointCount, type Batch } from '../../pipeline/model/batch.ts'
 import { columnCount } from '../../pipeline/model/layout.ts'
 import { Intake, type Taken } from './intake.ts'

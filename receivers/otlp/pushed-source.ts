@@ -51,7 +51,7 @@ export class PushedSource {
   #metricOf: number[] = []
   /** Of numbers their column, of others -1. */
   #columnOf: number[] = []
-  #distributions: (Distribution | undefined)[] = []
+  #distributions = new Map<number, Distribution>()
   #arrivedMs: number[] = []
   /** Streams of this request, and for each stream the last request that had it. */
   #touched: number[] = []
@@ -101,17 +101,17 @@ export class PushedSource {
     if (number < 0) throw new RejectedError(`metric "${name}" comes in too many different ways`)
     const column = this.columns.columnOf(main, labels)
     const stream = this.#streams++
-    this.times.begin(stream)
-    this.starts.begin(stream)
-    this.totals.begin(stream)
+    this.times.use(this.#streams)
+    if (metric.isDelta) this.starts.use(this.#streams)
+    if (metric.isDelta) this.totals.use(this.#streams)
+    for (const numbers of [this.times, this.starts, this.totals]) numbers.begin(stream)
     this.#metricOf[stream] = number
     this.#columnOf[stream] = kind === 'gauge' || kind === 'sum' ? column : -1
-    this.#distributions[stream] = undefined
     this.#arrivedMs[stream] = Infinity
     this.#touchedBy[stream] = 0
     this.columns.give(column, stream)
     this.#index.add(number, attributes, stream)
-    if (this.#columnOf[stream] < 0) this.#distributions[stream] = emptyDistribution(column, labels)
+    if (this.#columnOf[stream] < 0) this.#distributions.set(stream, emptyDistribution(column, labels))
     return stream
   }
 
@@ -120,7 +120,7 @@ export class PushedSource {
   }
 
   distributionOf(stream: number): Distribution {
-    return this.#distributions[stream]!
+    return this.#distributions.get(stream)!
   }
 
   /**
@@ -132,7 +132,7 @@ export class PushedSource {
     bounds: Numbers,
     options: { hasSum: boolean; isNested: boolean; grid?: ExponentialGrid },
   ): Distribution {
-    const before = this.#distributions[stream]!
+    const before = this.#distributions.get(stream)!
     const { parts, sum, kind, isDelta, name } = this.metrics.at(this.#metricOf[stream]!)
     if (this.#options.room() < bounds.length + 2) throw new RejectedError('there are too many series')
     const { labels } = before
@@ -167,7 +167,7 @@ export class PushedSource {
       throw conflict(name)
     }
     for (const column of taken) this.columns.give(column, stream)
-    this.#distributions[stream] = distribution
+    this.#distributions.set(stream, distribution)
     const kept = new Set(columns)
     for (const column of before.columns) if (!kept.has(column)) this.columns.end(column)
     return distribution
@@ -202,7 +202,7 @@ export class PushedSource {
       this.times.keep(stream)
       this.starts.keep(stream)
       this.totals.keep(stream)
-      this.#distributions[stream]?.totals?.keep()
+      this.#distributions.get(stream)?.totals?.keep()
       this.#arrivedMs[stream] = nowMs
     }
     // Those whose only points were rejected.
@@ -220,7 +220,7 @@ export class PushedSource {
       this.times.undo(stream)
       this.starts.undo(stream)
       this.totals.undo(stream)
-      this.#distributions[stream]?.totals?.undo()
+      this.#distributions.get(stream)?.totals?.undo()
     }
     for (let stream = this.#streamsBefore; stream < this.#streams; stream++) {
       if (wasHandedOn) this.#arrivedMs[stream] = nowMs
@@ -247,7 +247,7 @@ export class PushedSource {
   }
 
   #dismiss(stream: number): void {
-    const distribution = this.#distributions[stream]
+    const distribution = this.#distributions.get(stream)
     if (distribution === undefined) this.columns.end(this.#columnOf[stream]!)
     else for (const column of columnsOf(distribution)) this.columns.end(column)
     this.#metricOf[stream] = -1
@@ -258,19 +258,21 @@ export class PushedSource {
     const columnNumbers = this.columns.compact()
     const streamNumbers = new Int32Array(this.#streams).fill(-1)
     const metricNumbers = this.metrics.compact(this.#metricOf)
+    const distributions = new Map<number, Distribution>()
     let count = 0
     for (let stream = 0; stream < this.#streams; stream++) {
       const metric = this.#metricOf[stream]!
       if (metric < 0) continue
-      const distribution = this.#distributions[stream]
+      const distribution = this.#distributions.get(stream)
       this.#metricOf[count] = metricNumbers[metric]!
       this.#columnOf[count] = distribution === undefined ? columnNumbers[this.#columnOf[stream]!]! : -1
-      this.#distributions[count] = distribution && renumber(distribution, columnNumbers)
+      if (distribution !== undefined) distributions.set(count, renumber(distribution, columnNumbers))
       this.#arrivedMs[count] = this.#arrivedMs[stream]!
       for (const numbers of [this.times, this.starts, this.totals]) numbers.move(stream, count)
       streamNumbers[stream] = count++
     }
-    for (const list of [this.#metricOf, this.#columnOf, this.#distributions, this.#arrivedMs]) list.length = count
+    for (const list of [this.#metricOf, this.#columnOf, this.#arrivedMs]) list.length = count
+    this.#distributions = distributions
     this.columns.giveAll(streamNumbers)
     this.#index = this.#index.renumbered(streamNumbers, metricNumbers)
     this.#streams = this.#streamsBefore = count

@@ -3,6 +3,7 @@ import type { Batch } from '../../pipeline/model/batch.ts'
 import { createVirtualClock } from '../../pipeline/clock/virtual-clock.ts'
 import { createPushes, type Pushes } from '../../receivers/otlp/push-batches.ts'
 import { Sources } from '../../receivers/otlp/sources.ts'
+import { heapBytes } from '../support/garbage.ts'
 import { measure, print } from './measure.ts'
 
 const NODES = 50
@@ -36,6 +37,11 @@ print('protobuf', results.get('protobuf')!, 'ns/point')
 print('JSON', results.get('json')!, 'ns/point')
 print('JSON.parse alone', results.get('parse')!, 'ns/point')
 print('protobuf, all series new', results.get('newSeries')!, 'ns/point')
+const before = await heapBytes()
+const kept = createPushed()
+kept.take(protobuf[0]!, 'protobuf')
+print('kept for each series', ((await heapBytes()) - before) / POINTS, 'bytes')
+kept.expire(1e9)
 if (samples === 0) throw new Error('nothing was taken')
 
 type Attributes = readonly (readonly [string, string])[]

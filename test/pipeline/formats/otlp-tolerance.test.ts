@@ -133,6 +133,7 @@ describe('OTLP in protobuf', () => {
     ['an attribute that is not UTF-8', gauge(part(7, part(1, Buffer.of(0xc3)))), /not UTF-8/],
     ['half a number in a list', part(1, part(2, part(2, part(9, part(1, part(6, 1, 2)))))), /middle of one/],
     ['a bad exemplar', gauge(part(5, part(7, 0x0a, 9))), /ends in the middle/],
+    ['a bad attribute of a resource without scopes', part(1, part(1, part(1, 0x0a, 9))), /ends in the middle/],
     ['text', bytes('hello, this is not protobuf'), /./],
   ]
   for (const [what, body, message] of bad) {

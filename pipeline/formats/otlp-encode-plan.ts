@@ -11,7 +11,7 @@ import { ByteArena } from './byte-arena.ts'
 import { findComposites, type CompositeOptions } from './otlp-composites.ts'
 import { SLACK, type Dialect, type MetricBytes } from './otlp-dialect.ts'
 import type { Entity, SplitEntity } from './otlp-entity.ts'
-import { Groups } from './otlp-groups.ts'
+import { groupCount, GroupTable, type Groups } from './otlp-groups.ts'
 import { familyMetric, valueMetric } from './otlp-metric.ts'
 import type { NameRules } from './otlp-names.ts'
 import { planComposites, type PlannedComposites } from './otlp-planned-composites.ts'
@@ -25,13 +25,13 @@ export type EncodePlan = {
   readonly columns: Uint32Array
   readonly starts: Uint32Array
   /** By number of the metric in the layout. */
-  readonly metrics: readonly (MetricBytes | undefined)[]
+  readonly metrics: readonly MetricBytes[]
   /** The attributes of label set i are string i + 1. */
   readonly blocks: ByteArena
   readonly isScaled: boolean
   readonly composites: PlannedComposites | undefined
   /** Points that no batch of this layout sends, by why. */
-  readonly leftOut: ReadonlyMap<LeftOut, number>
+  readonly leftOut: ReadonlyMap<LeftOut, number> | undefined
 }
 
 export type LeftOut = 'attributes' | 'summary' | 'not a number' | 'histogram' | 'size'
@@ -52,6 +52,7 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
   const { split, dialect, names, maxAttributes } = options
   const values = new WeakMap<Metric, MetricBytes>()
   const families = new WeakMap<Metric, MetricBytes>()
+  const lists = new WeakMap<readonly Metric[], readonly MetricBytes[]>()
 
   function valueBytes(metric: Metric): MetricBytes {
     let bytes = values.get(metric)
@@ -65,7 +66,14 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
     return bytes
   }
 
-  const groupBytes = (entity: Entity, groups: Groups) =>
+  // Targets of one kind have the same metrics, and may have the same list of them.
+  function listOf(metrics: readonly Metric[]): readonly MetricBytes[] {
+    let list = lists.get(metrics)
+    if (list === undefined) lists.set(metrics, (list = metrics.map(valueBytes)))
+    return list
+  }
+
+  const groupBytes = (entity: Entity, groups: GroupTable) =>
     groups.intern(dialect.resource(entity.resource, entity.resourceSchemaUrl), dialect.scope(entity.scope))
   const hasTooMany = ({ resource, point }: Entity) => resource.length + point.length > maxAttributes
 
@@ -73,11 +81,11 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
     const { composites, isPart, droppedSummaries } = findComposites(layout, options)
     const isUsed = usedLabels(layout, isPart)
     const known = before === undefined ? undefined : labelsBefore(layout, before.layout)
-    const groups = new Groups()
+    const groups = new GroupTable()
     const groupOf = new Int32Array(layout.labels.length).fill(NEVER)
     const blocks = new ByteArena(SLACK, layout.labels.length + 1)
     blocks.add(new Uint8Array(SLACK), 0, SLACK)
-    const moved = new Int32Array(before?.groups.count ?? 0).fill(-1)
+    const moved = new Int32Array(before === undefined ? 0 : groupCount(before.groups)).fill(-1)
     for (let i = 0; i < layout.labels.length; i++) {
       const old = known?.[i] ?? -1
       const oldGroup = old < 0 ? NEVER : before!.groupOf[old]!
@@ -109,23 +117,26 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
     groups.arena.trim()
     return {
       layout,
-      groups,
+      groups: groups.arena,
       groupOf,
       columns,
       starts,
-      metrics: layout.metrics.map(valueBytes),
+      metrics: listOf(layout.metrics),
       blocks,
       isScaled: layout.scales.some(scale => scale !== ONE),
       composites: planned?.composites,
-      leftOut: new Map<LeftOut, number>([
-        ...(tooMany > 0 ? [['attributes', tooMany] as const] : []),
-        ...(droppedSummaries > 0 ? [['summary', droppedSummaries] as const] : []),
-      ]),
+      leftOut: leftOutOf(tooMany, droppedSummaries),
     }
   }
 }
 
 const NOTHING = new Uint8Array(0)
+
+function leftOutOf(attributes: number, summary: number): ReadonlyMap<LeftOut, number> | undefined {
+  return attributes + summary === 0
+    ? undefined
+    : new Map<LeftOut, number>(Object.entries({ attributes, summary }) as [LeftOut, number][])
+}
 
 function usedLabels(layout: Layout, isPart: Uint8Array | undefined): Uint8Array {
   const isUsed = new Uint8Array(layout.labels.length)

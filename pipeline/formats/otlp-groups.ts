@@ -2,9 +2,11 @@
 import { ByteArena } from './byte-arena.ts'
 import { HashIndex } from './hash-index.ts'
 
-export class Groups {
-  /** Of group g the resource is string 2g and the scope 2g + 1. */
-  readonly arena = new ByteArena()
+/** Of group g the resource is string 2g and the scope 2g + 1. */
+export type Groups = ByteArena
+
+export class GroupTable {
+  readonly arena: Groups = new ByteArena()
   readonly #index = new HashIndex()
 
   get count(): number {
@@ -18,10 +20,10 @@ export class Groups {
   }
 
   /** The same for a group of another plan. */
-  internFrom(other: Groups, group: number): number {
-    const { bytes, starts } = other.arena
+  internFrom({ bytes, starts }: Groups, group: number): number {
     const [from, between, to] = [starts[2 * group]!, starts[2 * group + 1]!, starts[2 * group + 2]!]
-    return this.#find(other.#index.hashes[group]!, bytes, from, between, bytes, between, to)
+    const hash = hashBytes(bytes, between, to, hashBytes(bytes, from, between))
+    return this.#find(hash, bytes, from, between, bytes, between, to)
   }
 
   #find(hash: number, a: Uint8Array, aFrom: number, aTo: number, b: Uint8Array, bFrom: number, bTo: number): number {
@@ -43,6 +45,10 @@ export class Groups {
     for (let i = from; i < to; i++) if (bytes[start + i - from] !== other[i]) return false
     return true
   }
+}
+
+export function groupCount(groups: Groups): number {
+  return groups.count >> 1
 }
 
 function hashBytes(bytes: Uint8Array, from: number, to: number, start = 0x811c9dc5): number {

@@ -4,7 +4,14 @@ import type { MetricBytes } from './otlp-dialect.ts'
 import type { Groups } from './otlp-groups.ts'
 import { JSON_NUMBER_ROOM, writeAscii, writeCount, writeDouble, writeNanoseconds } from './otlp-json-number.ts'
 import type { Shape } from './otlp-metric.ts'
-import type { HistogramPoint, RequestWriter, SummaryPoint } from './otlp-request-writer.ts'
+import {
+  START_MS,
+  TIME_MS,
+  VALUE,
+  type HistogramPoint,
+  type RequestWriter,
+  type SummaryPoint,
+} from './otlp-request-writer.ts'
 
 const FIRST_BYTES = 64 * 1024
 const COMMA = 0x2c
@@ -14,24 +21,23 @@ const END = ']}'
 export class JsonWriter implements RequestWriter {
   readonly numberBytes = 3 * JSON_NUMBER_ROOM + 64
   readonly partBytes = 2 * JSON_NUMBER_ROOM + 24
+  readonly next = new Float64Array(3)
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #at = 0
   #tail: Uint8Array = Buffer.alloc(0)
-  #isFirst = { group: true, metric: true, point: true }
-
-  constructor() {
-    this.#begin()
-  }
+  #isFirst = { metric: true, point: true }
 
   get length(): number {
-    return this.#at + END.length
+    return this.#at + BEGIN.length + END.length
   }
 
-  openGroup({ arena }: Groups, group: number): void {
-    this.#separate('group')
+  openGroup(groups: Groups, group: number): void {
+    this.#reserve(BEGIN.length)
+    if (this.#at > 0) this.#bytes[this.#at++] = COMMA
+    else this.#ascii(BEGIN)
     this.#isFirst.metric = true
-    this.#copy(arena, 2 * group)
-    this.#copy(arena, 2 * group + 1)
+    this.#copy(groups, 2 * group)
+    this.#copy(groups, 2 * group + 1)
   }
 
   openMetric({ head, headStart, headEnd, tail }: MetricBytes): void {
@@ -43,10 +49,10 @@ export class JsonWriter implements RequestWriter {
     this.#at += headEnd - headStart
   }
 
-  number(blocks: ByteArena, block: number, value: number, timeMs: number, startMs: number): void {
-    this.#openPoint(timeMs, startMs)
+  number(blocks: ByteArena, block: number): void {
+    this.#openPoint(this.next[TIME_MS]!, this.next[START_MS]!)
     this.#ascii(',"asDouble":')
-    this.#at = writeDouble(this.#bytes, this.#at, value)
+    this.#at = writeDouble(this.#bytes, this.#at, this.next[VALUE]!)
     this.#copy(blocks, block)
   }
 
@@ -109,20 +115,12 @@ export class JsonWriter implements RequestWriter {
     this.#ascii(']}]}')
   }
 
-  endBatch(): void {}
-
   take(): Uint8Array {
     this.#reserve(END.length)
     this.#ascii(END)
-    const request = new Uint8Array(this.#bytes.subarray(0, this.#at))
-    this.#begin()
-    return request
-  }
-
-  #begin(): void {
+    const request = this.#bytes.subarray(0, this.#at)
     this.#at = 0
-    this.#isFirst.group = true
-    this.#ascii(BEGIN)
+    return request
   }
 
   #openPoint(timeMs: number, startMs: number): void {
@@ -136,7 +134,7 @@ export class JsonWriter implements RequestWriter {
     this.#at = writeNanoseconds(this.#bytes, this.#at, timeMs)
   }
 
-  #separate(what: 'group' | 'metric' | 'point'): void {
+  #separate(what: 'metric' | 'point'): void {
     if (this.#isFirst[what]) {
       this.#isFirst[what] = false
       return

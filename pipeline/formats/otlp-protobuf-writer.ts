@@ -1,18 +1,26 @@
 /**
  * Writes requests of OTLP metrics in protobuf, from their end to their beginning: what has a length is written before its length is,
- * so that everything is written once, where it stays. Of one batch the points come out in reverse order; batches keep theirs.
+ * so that everything is written once, where it stays. Points come out in reverse order.
  */
 import type { ByteArena } from './byte-arena.ts'
 import { SLACK, type MetricBytes } from './otlp-dialect.ts'
 import type { Groups } from './otlp-groups.ts'
 import type { Shape } from './otlp-metric.ts'
 import { FIELD_OF_SHAPE } from './otlp-protobuf-dialect.ts'
-import type { HistogramPoint, RequestWriter, SummaryPoint } from './otlp-request-writer.ts'
+import {
+  START_MS,
+  TIME_MS,
+  VALUE,
+  type HistogramPoint,
+  type RequestWriter,
+  type SummaryPoint,
+} from './otlp-request-writer.ts'
 
 const FIRST_BYTES = 64 * 1024
 /** Tag and eight bytes. */
 const FIXED = 9
 const TWO_32 = 2 ** 32
+const scratch = new DataView(new ArrayBuffer(8))
 
 // Tags: the number of the field, shifted by three, and how its value is written (1: eight bytes, 2: a length and so many bytes).
 const RESOURCE_METRICS = 0x0a
@@ -21,7 +29,7 @@ const METRICS = 0x12
 const DATA_POINTS = 0x0a
 const START_TIME = 0x11
 const TIME = 0x19
-const VALUE = 0x21
+const AS_DOUBLE = 0x21
 const COUNT = 0x21
 const SUM = 0x29
 const BUCKET_COUNTS = 0x32
@@ -34,6 +42,7 @@ const NO_RECORDED_VALUE = 1
 export class ProtobufWriter implements RequestWriter {
   readonly numberBytes = 4 * FIXED + 16
   readonly partBytes = 24
+  readonly next = new Float64Array(3)
   #bytes = new Uint8Array(FIRST_BYTES)
   #view = new DataView(this.#bytes.buffer)
   /** Where the last written byte is. */
@@ -43,12 +52,9 @@ export class ProtobufWriter implements RequestWriter {
   #metric: MetricBytes | undefined
   #groups: Groups | undefined
   #group = 0
-  /** Where the batches begin that are in here. */
-  #beginnings: number[] = []
-  /** The last time that was written, and what it is in nanoseconds. */
+  /** The last time that was written, and the eight bytes of its nanoseconds, read as a double. */
   #timeMs = -1
-  #timeLow = 0
-  #timeHigh = 0
+  #timeBits = 0
 
   get length(): number {
     return this.#bytes.length - this.#at
@@ -67,16 +73,22 @@ export class ProtobufWriter implements RequestWriter {
     for (let i = metric.tail.length - 1; i >= 0; i--) this.#bytes[--this.#at] = metric.tail[i]!
   }
 
-  number(blocks: ByteArena, block: number, value: number, timeMs: number, startMs: number): void {
-    const from = blocks.starts[block]!
-    const to = blocks.starts[block + 1]!
+  number(blocks: ByteArena, block: number): void {
+    const timeMs = this.next[TIME_MS]!
+    const startMs = this.next[START_MS]!
+    const from = blocks.starts[block]! | 0
+    const to = blocks.starts[block + 1]! | 0
     if (this.#at < to - from + this.numberBytes + SLACK) this.#reserve(to - from + this.numberBytes)
-    const end = this.#at
-    copyDown(this.#view, end, blocks.view, from, to)
-    let at = end - (to - from) - FIXED
-    this.#bytes[at] = VALUE
-    this.#view.setFloat64(at + 1, value, true)
-    at = this.#writeTimes(at, timeMs, startMs)
+    const bytes = this.#bytes
+    const view = this.#view
+    const end = this.#at | 0
+    copyDown(view, end, blocks.view, from, to)
+    let at = (end - (to - from) - 2 * FIXED) | 0
+    view.setFloat64((at + FIXED + 1) | 0, this.next[VALUE]!, true)
+    bytes[(at + FIXED) | 0] = AS_DOUBLE
+    view.setFloat64((at + 1) | 0, timeMs === this.#timeMs ? this.#timeBits : this.#bitsOf(timeMs), true)
+    bytes[at] = TIME
+    if (startMs > 0) at = this.#writeStart(at, startMs)
     this.#at = this.#writeLength(at, end - at, DATA_POINTS)
   }
 
@@ -153,7 +165,7 @@ export class ProtobufWriter implements RequestWriter {
   }
 
   closeGroup(): void {
-    const { bytes, starts } = this.#groups!.arena
+    const { bytes, starts } = this.#groups!
     const [from, between, to] = [starts[2 * this.#group]!, starts[2 * this.#group + 1]!, starts[2 * this.#group + 2]!]
     this.#reserve(to - from + 16)
     this.#at -= to - between
@@ -166,48 +178,36 @@ export class ProtobufWriter implements RequestWriter {
     this.#groups = undefined
   }
 
-  endBatch(): void {
-    if (this.#at !== (this.#beginnings.at(-1) ?? this.#bytes.length)) this.#beginnings.push(this.#at)
-  }
-
   take(): Uint8Array {
-    this.endBatch()
-    const request = new Uint8Array(this.length)
-    let at = 0
-    let end = this.#bytes.length
-    for (const beginning of this.#beginnings) {
-      request.set(this.#bytes.subarray(beginning, end), at)
-      at += end - beginning
-      end = beginning
-    }
+    const request = this.#bytes.subarray(this.#at)
     this.#at = this.#bytes.length
-    this.#beginnings = []
     return request
   }
 
   #writeTimes(at: number, timeMs: number, startMs: number): number {
     at -= FIXED
+    this.#view.setFloat64(at + 1, this.#bitsOf(timeMs), true)
     this.#bytes[at] = TIME
-    this.#writeTime(at + 1, timeMs)
-    if (!(startMs > 0)) return at
+    return startMs > 0 ? this.#writeStart(at, startMs) : at
+  }
+
+  #writeStart(at: number, startMs: number): number {
     at -= FIXED
+    this.#view.setFloat64(at + 1, this.#bitsOf(startMs), true)
     this.#bytes[at] = START_TIME
-    this.#writeTime(at + 1, startMs)
     return at
   }
 
-  /** Of milliseconds, which may have a fraction. There is nothing before 1970 in OTLP. */
-  #writeTime(at: number, timeMs: number): void {
-    if (timeMs !== this.#timeMs) {
-      this.#timeMs = timeMs
-      const whole = timeMs > 0 ? Math.floor(timeMs) : 0
-      const high = Math.floor(whole / TWO_32)
-      const low = (whole - high * TWO_32) * 1e6 + (timeMs > 0 ? Math.round((timeMs - whole) * 1e6) : 0)
-      this.#timeLow = low % TWO_32
-      this.#timeHigh = high * 1e6 + Math.floor(low / TWO_32)
-    }
-    this.#view.setUint32(at, this.#timeLow, true)
-    this.#view.setUint32(at + 4, this.#timeHigh, true)
+  /** Nanoseconds of milliseconds, which may have a fraction. There is nothing before 1970 in OTLP. */
+  #bitsOf(timeMs: number): number {
+    if (timeMs === this.#timeMs) return this.#timeBits
+    const whole = timeMs > 0 ? Math.floor(timeMs) : 0
+    const high = Math.floor(whole / TWO_32)
+    const low = (whole - high * TWO_32) * 1e6 + (timeMs > 0 ? Math.round((timeMs - whole) * 1e6) : 0)
+    scratch.setUint32(0, low % TWO_32, true)
+    scratch.setUint32(4, high * 1e6 + Math.floor(low / TWO_32), true)
+    this.#timeMs = timeMs
+    return (this.#timeBits = scratch.getFloat64(0, true))
   }
 
   #writeCount(at: number, count: number): number {
@@ -246,7 +246,6 @@ export class ProtobufWriter implements RequestWriter {
     this.#at += shift
     this.#metricEnd += shift
     this.#groupEnd += shift
-    this.#beginnings = this.#beginnings.map(beginning => beginning + shift)
   }
 }
 

@@ -14,19 +14,24 @@ export type RequestWriter = {
   readonly partBytes: number
   openGroup(groups: Groups, group: number): void
   openMetric(metric: MetricBytes): void
-  /** `startMs` is NaN where there is none. Attributes are string `block` of `blocks`. */
-  number(blocks: ByteArena, block: number, value: number, timeMs: number, startMs: number): void
+  /** The numbers of the next point: a call with doubles would have to make an object of each. */
+  readonly next: Float64Array
+  /** Attributes are string `block` of `blocks`. */
+  number(blocks: ByteArena, block: number): void
   histogram(blocks: ByteArena, block: number, point: HistogramPoint, timeMs: number, startMs: number): void
   summary(blocks: ByteArena, block: number, point: SummaryPoint, timeMs: number, startMs: number): void
   /** The point that says that a series has ended. */
   ended(blocks: ByteArena, block: number, shape: Shape, timeMs: number): void
   closeMetric(): void
   closeGroup(): void
-  /** All points that are written so far stand before those that come. */
-  endBatch(): void
-  /** The request, and nothing of it is left. */
+  /** The request. Its bytes are written over by the next one. */
   take(): Uint8Array
 }
+
+/** Places in `next`. The start is NaN where there is none. */
+export const VALUE = 0
+export const TIME_MS = 1
+export const START_MS = 2
 
 /** Whoever fills one uses it again for the next. */
 export type HistogramPoint = {

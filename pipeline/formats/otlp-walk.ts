@@ -3,8 +3,16 @@ import type { Batch } from '../model/batch.ts'
 import { applyScale, ONE } from '../model/scale.ts'
 import type { EncodePlan, LeftOut } from './otlp-encode-plan.ts'
 import type { GoesOn } from './otlp-ended.ts'
+import { groupCount } from './otlp-groups.ts'
 import type { PlannedComposites } from './otlp-planned-composites.ts'
-import type { HistogramPoint, RequestWriter, SummaryPoint } from './otlp-request-writer.ts'
+import {
+  START_MS,
+  TIME_MS,
+  VALUE,
+  type HistogramPoint,
+  type RequestWriter,
+  type SummaryPoint,
+} from './otlp-request-writer.ts'
 
 export type WalkOptions = {
   readonly dropNotANumber: boolean
@@ -17,6 +25,7 @@ export type WalkOptions = {
 
 /** More than the tags and lengths around a metric and a group take. */
 const AROUND = 64
+const NOTHING: ReadonlyMap<LeftOut, number> = new Map()
 const NO_BOUNDS = { values: new Float64Array(0), bytes: new Uint8Array(0) }
 
 export class Walk {
@@ -40,18 +49,17 @@ export class Walk {
 
   batch(plan: EncodePlan, batch: Batch): void {
     const isAbsent = absentOf(batch)
-    for (let group = 0; group < plan.groups.count; group++) {
+    for (let group = 0; group < groupCount(plan.groups); group++) {
       this.#numbers(plan, group, batch, isAbsent)
       if (plan.composites !== undefined) this.#composites(plan, plan.composites, group, batch, isAbsent)
     }
-    for (const [reason, points] of plan.leftOut) this.#options.leftOut(reason, points)
-    this.#writer.endBatch()
+    for (const [reason, points] of plan.leftOut ?? NOTHING) this.#options.leftOut(reason, points)
   }
 
   /** The points of what does not go on. */
   ended(plan: EncodePlan, goesOn: GoesOn, timeMs: number): void {
     const { columns, starts, layout, composites } = plan
-    for (let group = 0; group < plan.groups.count; group++) {
+    for (let group = 0; group < groupCount(plan.groups); group++) {
       let isOpen = false
       let metric = -1
       for (let i = starts[group]!; i < starts[group + 1]!; i++) {
@@ -88,7 +96,6 @@ export class Walk {
         this.#close()
       }
     }
-    this.#writer.endBatch()
   }
 
   #numbers(plan: EncodePlan, group: number, batch: Batch, isAbsent: Uint8Array | undefined): void {
@@ -97,6 +104,7 @@ export class Walk {
     const { values, times, starts, timeMs } = batch
     const { dropNotANumber, maxPoints, maxBytes } = this.#options
     const writer = this.#writer
+    const { next } = writer
     const end = plan.starts[group + 1]!
     const groupBytes = groupLength(plan, group) + AROUND + writer.numberBytes
     let isOpen = false
@@ -137,8 +145,10 @@ export class Walk {
         metric = number
         isOpen = true
       }
-      const time = times === undefined || Number.isNaN(times[column]!) ? timeMs : times[column]!
-      writer.number(blocks, block, value, time, starts === undefined ? NaN : starts[column]!)
+      next[VALUE] = value
+      next[TIME_MS] = times === undefined || Number.isNaN(times[column]!) ? timeMs : times[column]!
+      next[START_MS] = starts === undefined ? NaN : starts[column]!
+      writer.number(blocks, block)
       this.points++
     }
     if (isOpen) this.#close()
@@ -296,7 +306,7 @@ function aroundLength(plan: EncodePlan, group: number, { headStart, headEnd, tai
 }
 
 function groupLength({ groups }: EncodePlan, group: number): number {
-  return groups.arena.starts[2 * group + 2]! - groups.arena.starts[2 * group]!
+  return groups.starts[2 * group + 2]! - groups.starts[2 * group]!
 }
 
 function absentOf({ absent, values }: Batch): Uint8Array | undefined {

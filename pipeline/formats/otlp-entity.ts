@@ -109,7 +109,10 @@ function ofOrigin(source: Source, origin: Origin, labels: Labels, options: Entit
 }
 
 function labelsOfResource({ resource: { attributes } }: Origin): ReadonlyMap<string, string> {
-  const text = (key: string) => String(attributes.get(key) ?? '')
+  const text = (key: string) => {
+    const value = attributes.get(key)
+    return typeof value === 'string' ? value : ''
+  }
   const namespace = text('service.namespace')
   return new Map([
     ['job', namespace === '' ? text('service.name') : `${namespace}/${text('service.name')}`],

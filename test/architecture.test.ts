@@ -113,6 +113,19 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
       'pipeline/config/fields.ts',
     ],
   ],
+  // A vendor's preset is read when a config is checked.
+  [
+    'exporters/otlp-http',
+    [
+      'pipeline/component.ts',
+      'pipeline/formats/',
+      'pipeline/model/',
+      'pipeline/deltas/',
+      'pipeline/catalog/',
+      'pipeline/config/fields.ts',
+      'exporters/delivery/',
+    ],
+  ],
   ...['receivers/', 'processors/', 'exporters/'].map(
     folder =>
       [

@@ -5,6 +5,8 @@ export type NameRules = {
   /** Characters of attribute keys that become underscores; undefined if all may stay. */
   readonly badAttributeCharacters?: RegExp
   readonly badMetricCharacters?: RegExp
+  /** Matches names that begin with what none may begin with. */
+  readonly badFirstCharacter?: RegExp
   readonly attributeKeyLength: number
   readonly attributeValueLength: number
   readonly metricNameLength: number
@@ -27,7 +29,8 @@ export function attributeKey(key: string, rules: NameRules): string {
 }
 
 export function metricName(name: string, rules: NameRules): string {
-  return cut(replaceBad(name, rules.badMetricCharacters), rules.metricNameLength)
+  const allowed = replaceBad(name, rules.badMetricCharacters)
+  return cut(rules.badFirstCharacter?.test(allowed) === true ? `x${allowed}` : allowed, rules.metricNameLength)
 }
 
 /** At most so many UTF-16 units, and never half a character. */

@@ -340,6 +340,18 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     [...exporter, 'status'],
     'HTTP requests that were answered, by status; for the exporters that are scraped.',
   ),
+  counter(
+    'gpucol_exporter_left_out_metric_points',
+    '{point}',
+    [...exporter, 'reason'],
+    'Points that were not sent, by why: no number where the destination wants one, too many attributes, a summary that it does not take, a histogram with parts that are no counts, larger than a request, or a counter whose increase is not known.',
+  ),
+  counter(
+    'gpucol_exporter_resets',
+    '{reset}',
+    exporter,
+    'Counters that were found to have begun anew, where increases are sent.',
+  ),
   gauge('gpucol_exporter_live_series', '{series}', exporter, 'Series that can be scraped now.'),
   gauge(
     'gpucol_exporter_conflicts',

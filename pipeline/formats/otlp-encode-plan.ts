@@ -132,10 +132,12 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
 
 const NOTHING = new Uint8Array(0)
 
-function leftOutOf(attributes: number, summary: number): ReadonlyMap<LeftOut, number> | undefined {
-  return attributes + summary === 0
-    ? undefined
-    : new Map<LeftOut, number>(Object.entries({ attributes, summary }) as [LeftOut, number][])
+function leftOutOf(attributes: number, summaries: number): ReadonlyMap<LeftOut, number> | undefined {
+  if (attributes + summaries === 0) return undefined
+  const leftOut = new Map<LeftOut, number>()
+  if (attributes > 0) leftOut.set('attributes', attributes)
+  if (summaries > 0) leftOut.set('summary', summaries)
+  return leftOut
 }
 
 function usedLabels(layout: Layout, isPart: Uint8Array | undefined): Uint8Array {

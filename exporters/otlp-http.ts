@@ -178,8 +178,7 @@ function createDeltas(host: Host, { initial_value, max_staleness }: DeltaConfig)
     maxStalenessMs: parseDuration(max_staleness),
     initialValue: initial_value,
     resets: count => counters.add('gpucol_exporter_resets', count),
-    undetermined: (reason, points) =>
-      counters.add('gpucol_exporter_left_out_metric_points', points, { reason }),
+    undetermined: (reason, points) => counters.add('gpucol_exporter_left_out_metric_points', points, { reason }),
   })
 }
 

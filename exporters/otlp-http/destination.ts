@@ -40,8 +40,9 @@ export function vendorHeaders(config: DestinationConfig, vendor: Vendor | undefi
 
 export function parametersOf(config: DestinationConfig, vendor: Vendor | undefined): ReadonlyMap<string, string> {
   const parameters = new Map(Object.entries(config.vendor_parameters))
-  for (const [name, { default: value }] of Object.entries(vendor?.parameters ?? {})) {
-    if (value !== undefined && !parameters.has(name)) parameters.set(name, value)
+  for (const [name, { default: usual, values }] of Object.entries(vendor?.parameters ?? {})) {
+    const value = parameters.get(name) ?? usual
+    if (value !== undefined) parameters.set(name, values?.[value] ?? value)
   }
   return parameters
 }
@@ -86,7 +87,11 @@ function checkVendor(
   const report = (path: readonly string[], message: string) => void problems.push({ path, message })
   const parameters = parametersOf(config, vendor)
   const known = Object.keys(vendor.parameters)
-  for (const parameter of Object.keys(config.vendor_parameters)) {
+  for (const [parameter, value] of Object.entries(config.vendor_parameters)) {
+    const values = Object.keys(vendor.parameters[parameter]?.values ?? {})
+    if (values.length > 0 && !values.includes(value)) {
+      report(['vendor_parameters', parameter], `\`${parameter}\` must be one of ${values.join(', ')}`)
+    }
     if (known.includes(parameter)) continue
     const all = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
     report(['vendor_parameters', parameter], `vendor \`${name}\` has no parameter \`${parameter}\`: ${all}`)

@@ -23,6 +23,11 @@ export const vendorSchema = {
         properties: {
           about: { type: 'string', minLength: 1, description: 'What it is.' },
           default: { type: 'string', minLength: 1, description: 'Its value where users say none.' },
+          values: {
+            type: 'object',
+            additionalProperties: { type: 'string', minLength: 1 },
+            description: 'All that it may be, and what each stands for.',
+          },
         },
         required: ['about'],
         additionalProperties: false,

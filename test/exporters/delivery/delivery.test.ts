@@ -73,6 +73,20 @@ describe('delivery', () => {
     })
   }
 
+  it('leaves a destination alone for as long as it asked, also when another request gets through', async () => {
+    const { host, push, destination } = await startPush({ sending_queue: { num_consumers: 2 } }, { maxPoints: 1 })
+    const times = arrivals(host, destination, (_, response) => {
+      if (times.length === 1) answerWith(response, 429, { 'Retry-After': '60' })
+      else host.clock.after(1000, () => accept(response))
+    })
+    push.consume(points(5))
+    await host.clock.advance(59_000)
+    assert.equal(times.length, 2)
+    await host.clock.advance(10_000)
+    assert.equal(destination.taken.length, 5)
+    await stopPush(host, push)
+  })
+
   it('drops what the destination will never take, counts it, and says why once', async () => {
     const { host, push, destination } = await startPush({}, { maxPoints: 2 })
     destination.answer = (_, response) => answerWith(response, 400, {}, 'bad name')
@@ -82,6 +96,19 @@ describe('delivery', () => {
     assert.equal(host.counted.get('gpucol_exporter_send_failed_metric_points{reason="refused"}'), 6)
     assert.equal(host.counted.get('gpucol_exporter_sent_metric_points'), undefined)
     assert.deepEqual(host.logged, ['error: points are lost: answered 400: bad name points=2'])
+    await stopPush(host, push)
+  })
+
+  it('is shown as failing when a destination refuses one request after the other', async () => {
+    const { host, push, destination } = await startPush({}, { maxPoints: 1 })
+    destination.answer = (_, response) => answerWith(response, 401)
+    push.consume(points(5))
+    await host.clock.advance(0)
+    assert.equal(host.logged.at(-1), `failing ${PUSH_URL}: answered 401`)
+    destination.answer = (_, response) => accept(response)
+    push.consume(points(1))
+    await host.clock.advance(0)
+    assert.equal(host.logged.at(-1), `ok ${PUSH_URL}`)
     await stopPush(host, push)
   })
 

@@ -159,6 +159,19 @@ describe('delivery from disk', () => {
     await end(second)
   })
 
+  it('does not count what never arrived, although it was tried before the process ended', async () => {
+    const first = await begin({}, { maxPoints: 3 })
+    first.host.network.answer(PUSH_URL, { error: 'refused' })
+    first.push.consume(points(3))
+    await first.host.clock.advance(60_000)
+    await end(first)
+    const second = await begin()
+    await second.host.clock.advance(1000)
+    assert.equal(second.destination.taken.length, 3)
+    assert.equal(second.host.counted.get('gpucol_exporter_possible_repeat_metric_points'), undefined)
+    await end(second)
+  })
+
   it('keeps few bodies in memory, and reads them again when it sends them', async () => {
     let reads = 0
     const padding = Buffer.alloc(2 ** 20, ' ')

@@ -289,7 +289,7 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'gpucol_exporter_send_failed_metric_points',
     '{point}',
     [...exporter, 'reason'],
-    'Points that could not be delivered and are lost: the destination refused them, they were given up after `max_elapsed_time`, the process stopped before, the disk gave back something else, or the exporter failed.',
+    'Points that could not be delivered and are lost: the destination refused them, they were given up after `max_elapsed_time`, the process stopped before, the disk gave back something else, the exporter failed, or a file cannot be written.',
   ),
   counter(
     'gpucol_exporter_enqueue_failed_metric_points',

@@ -38,5 +38,5 @@ function accepted(contentType: string, isJson: boolean, body: Uint8Array): Sent 
 function textOf(contentType: string, body: Uint8Array): string {
   if (contentType === 'application/x-protobuf' || contentType === 'application/protobuf') return ''
   const text = Buffer.from(body.subarray(0, LONGEST_TEXT)).toString().replace(/\s+/g, ' ').trim()
-  return /[\u0000-\u0008\u000e-\u001f\ufffd]/.test(text) ? '' : text
+  return /[\p{Cc}\ufffd]/u.test(text) ? '' : text
 }

@@ -364,9 +364,13 @@ describe('encoding OTLP metrics', () => {
 
   it('does label work once for a layout, and for what is new in the next', () => {
     let work = 0
-    const resourceTable = new Map([['pod', 'k8s.pod.name']])
-    const counting = { ...resourceTable, [Symbol.iterator]: () => (work++, resourceTable.entries()) }
-    const otlp = otlpEncoding({ resourceTable: Object.assign(Object.create(resourceTable), counting) })
+    class CountedTable extends Map<string, string> {
+      override [Symbol.iterator]() {
+        work++
+        return super[Symbol.iterator]()
+      }
+    }
+    const otlp = otlpEncoding({ resourceTable: new CountedTable([['pod', 'k8s.pod.name']]) })
     const first = batchOf('a{pod="p",x="1"} 1\na{pod="q",x="2"} 1')
     otlp.lines(first, first, first)
     assert.equal(work, 1)

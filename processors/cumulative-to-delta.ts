@@ -52,8 +52,7 @@ export const cumulativeToDelta = defineProcessor({
       maxStalenessMs: parseDuration(max_staleness),
       initialValue: initial_value,
       resets: count => counters.add('gpucol_processor_resets', count),
-      undetermined: (reason, points) =>
-        counters.add('gpucol_processor_undetermined_metric_points', points, { reason }),
+      undetermined: (reason, points) => counters.add('gpucol_processor_undetermined_metric_points', points, { reason }),
     })
     return {
       start: () => conversion.start(),

@@ -32,7 +32,7 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'gpucol_receiver_refused_metric_points',
     '{point}',
     receiver,
-    'Points that no pipeline took; the source was told so, or its next collection brings them again.',
+    'Points that no pipeline took, each time they were offered: they wait, the source was told so, or its next collection brings them again.',
   ),
   counter(
     'gpucol_receiver_failed_metric_points',
@@ -40,11 +40,17 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     receiver,
     'Points that were lost by a failure inside gpucol.',
   ),
+  gauge(
+    'gpucol_receiver_delayed_metric_points',
+    '{point}',
+    receiver,
+    'Points that were scraped and wait for a pipeline to take them.',
+  ),
   counter(
     'gpucol_receiver_scrapes',
     '{scrape}',
     [...receiver, 'outcome'],
-    'Scrapes, by outcome: ok, failed, or skipped because the last one was still under way.',
+    'Scrapes, by outcome: ok, failed, skipped because the last one was still under way, or delayed because no pipeline took what others had brought.',
   ),
   histogram(
     'gpucol_receiver_scrape_duration_seconds',

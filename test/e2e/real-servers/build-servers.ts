@@ -3,19 +3,20 @@
  * counted on as a package. They stay in the user's cache directory, outside the checkout, one file for each version.
  */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { stringify } from 'yaml'
 
-type ServerName = 'etcd' | 'kube-apiserver' | 'kube-state-metrics'
+export type ServerName = 'etcd' | 'kube-apiserver' | 'kube-state-metrics' | 'prometheus' | 'otelcol'
 
 /** Paths of the programs. */
-export type Programs = Readonly<Record<ServerName, string>>
+export type Programs<Name extends ServerName> = Readonly<Record<Name, string>>
 
 type ServerSource = {
   readonly name: ServerName
-  /** The main package, which is in the module. */
+  /** The main package, which is in the module. Of the Collector: the program that writes its main package. */
   readonly package: string
   readonly module: string
   readonly version: string
@@ -23,8 +24,13 @@ type ServerSource = {
   readonly parts?: string
   /** Variables that the linker sets: some servers do not know their version otherwise. */
   readonly variables?: Readonly<Record<string, string>>
+  /** Components of a Collector, which is put together from them. */
+  readonly components?: object
   readonly duration: string
 }
+
+const COLLECTOR = 'v0.159.0'
+const core = (part: string): { gomod: string } => ({ gomod: `go.opentelemetry.io/collector/${part} ${COLLECTOR}` })
 
 /** Not every version can be had from every proxy, so these are fixed. */
 const SOURCES: readonly ServerSource[] = [
@@ -56,20 +62,49 @@ const SOURCES: readonly ServerSource[] = [
     },
     duration: 'ten minutes or more',
   },
+  {
+    name: 'prometheus',
+    package: 'github.com/prometheus/prometheus/cmd/prometheus',
+    module: 'github.com/prometheus/prometheus',
+    version: 'v0.315.0',
+    variables: { 'github.com/prometheus/common/version.Version': '3.15.0' },
+    duration: 'ten minutes or more',
+  },
+  {
+    name: 'otelcol',
+    package: 'go.opentelemetry.io/collector/cmd/builder',
+    module: 'go.opentelemetry.io/collector/cmd/builder',
+    version: COLLECTOR,
+    components: {
+      receivers: [core('receiver/otlpreceiver')],
+      exporters: [
+        core('exporter/otlphttpexporter'),
+        {
+          gomod: `github.com/open-telemetry/opentelemetry-collector-contrib/exporter/prometheusexporter ${COLLECTOR}`,
+        },
+      ],
+      providers: [{ gomod: 'go.opentelemetry.io/collector/confmap/provider/fileprovider v1.65.0' }],
+    },
+    duration: 'ten minutes',
+  },
 ]
 
 const DAY_MS = 86_400_000
 const run = promisify(execFile)
 
 /** Builds what is not there yet. Undefined where that takes Go and there is none; one line that is said tells so. */
-export async function buildServers(say: (line: string) => void): Promise<Programs | undefined> {
+export async function buildServers<Name extends ServerName>(
+  names: readonly Name[],
+  say: (line: string) => void,
+): Promise<Programs<Name> | undefined> {
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
   const folder = join(cache, 'gpucol', 'servers')
-  const built = SOURCES.map(source => ({ source, path: join(folder, `${source.name}-${source.version}`) }))
+  const wanted = SOURCES.filter(({ name }) => (names as readonly ServerName[]).includes(name))
+  const built = wanted.map(source => ({ source, path: join(folder, `${source.name}-${source.version}`) }))
   const missing = built.filter(({ path }) => !existsSync(path))
   if (missing.length > 0 && !(await hasGo())) {
-    const names = missing.map(({ source }) => source.name).join(', ')
-    say(`skipped: ${names} would be built with Go, which is not on this machine`)
+    const programs = missing.map(({ source }) => source.name).join(', ')
+    say(`skipped: ${programs} would be built with Go, which is not on this machine`)
     return undefined
   }
   mkdirSync(folder, { recursive: true })
@@ -78,7 +113,7 @@ export async function buildServers(say: (line: string) => void): Promise<Program
     say(`building ${source.name} ${source.version} once, into ${folder}; from nothing it takes ${source.duration}`)
     await build(source, folder, path)
   }
-  return Object.fromEntries(built.map(({ source, path }) => [source.name, path])) as Programs
+  return Object.fromEntries(built.map(({ source, path }) => [source.name, path])) as Programs<Name>
 }
 
 async function hasGo(): Promise<boolean> {
@@ -98,11 +133,22 @@ async function build(source: ServerSource, folder: string, path: string): Promis
     if (source.parts !== undefined) await publishedParts(source.module, source.version, source.parts, go)
     await go('get', `${source.package}@${source.version}`)
     const variables = Object.entries(source.variables ?? {}).map(([name, value]) => `-X ${name}=${value}`)
-    await go('build', '-ldflags', ['-s', '-w', ...variables].join(' '), '-o', 'program', source.package)
+    const flags = ['-s', '-w', ...variables].join(' ')
+    await go('build', '-ldflags', flags, '-o', 'program', source.package)
+    if (source.components !== undefined) await putTogether(source.components, scratch, flags)
     renameSync(join(scratch, 'program'), path)
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }
+}
+
+/** The program writes the source of a Collector with these components, from which the one that is wanted takes its place. */
+async function putTogether(components: object, scratch: string, flags: string): Promise<void> {
+  const sources = join(scratch, 'collector')
+  const dist = { name: 'otelcol', description: 'for tests', output_path: sources }
+  writeFileSync(join(scratch, 'components.yaml'), stringify({ dist, ...components }))
+  await run(join(scratch, 'program'), ['--config', 'components.yaml', '--skip-compilation'], { cwd: scratch })
+  await runGo(['build', '-ldflags', flags, '-o', join(scratch, 'program'), '.'], sources)
 }
 
 /** Lets the modules that a module has in directories of its own be those that are published under the same names. */

@@ -315,7 +315,7 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'gpucol_exporter_send_failed_metric_points',
     '{point}',
     [...exporter, 'reason'],
-    'Points that could not be delivered and are lost: the destination refused them, they were given up after `max_elapsed_time`, the process stopped before, the disk gave back something else, or the exporter failed.',
+    'Points that could not be delivered and are lost: the destination refused them, they were given up after `max_elapsed_time`, the process stopped before, the disk gave back something else, the exporter failed, or a file cannot be written.',
   ),
   counter(
     'gpucol_exporter_enqueue_failed_metric_points',
@@ -365,6 +365,18 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     '{request}',
     [...exporter, 'status'],
     'HTTP requests that were answered, by status; for the exporters that are scraped.',
+  ),
+  counter(
+    'gpucol_exporter_left_out_metric_points',
+    '{point}',
+    [...exporter, 'reason'],
+    'Points that were not sent, by why: no number where the destination wants one, too many attributes, a summary that it does not take, a histogram with parts that are no counts, larger than a request, or a counter whose increase is not known.',
+  ),
+  counter(
+    'gpucol_exporter_resets',
+    '{reset}',
+    exporter,
+    'Counters that were found to have begun anew, where increases are sent.',
   ),
   gauge('gpucol_exporter_live_series', '{series}', exporter, 'Series that can be scraped now.'),
   gauge(

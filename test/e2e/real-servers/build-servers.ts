@@ -83,7 +83,10 @@ const SOURCES: readonly ServerSource[] = [
           gomod: `github.com/open-telemetry/opentelemetry-collector-contrib/exporter/prometheusexporter ${COLLECTOR}`,
         },
       ],
-      providers: [{ gomod: 'go.opentelemetry.io/collector/confmap/provider/fileprovider v1.65.0' }],
+      // Without the one for the environment it does not start.
+      providers: ['env', 'file'].map(scheme => ({
+        gomod: `go.opentelemetry.io/collector/confmap/provider/${scheme}provider v1.65.0`,
+      })),
     },
     duration: 'ten minutes',
   },

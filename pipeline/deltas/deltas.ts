@@ -1,8 +1,8 @@
 /** From the values of counters to their increases, for one source. */
-import type { Batch } from '../../pipeline/model/batch.ts'
-import { carried } from '../../pipeline/model/carried.ts'
-import { columnCount, scaleAt, seriesAt, type Layout } from '../../pipeline/model/layout.ts'
-import { columnsOf } from '../../pipeline/model/plan.ts'
+import type { Batch } from '../model/batch.ts'
+import { carried } from '../model/carried.ts'
+import { columnCount, scaleAt, seriesAt, type Layout } from '../model/layout.ts'
+import { columnsOf } from '../model/plan.ts'
 import { counterColumns, type CounterColumns } from './counter-columns.ts'
 import type { Parked } from './parked.ts'
 

@@ -1,8 +1,8 @@
 /** The last values of series that are away: after a restart of the process or of a target, they may come back. */
-import type { StateStore } from '../../pipeline/component.ts'
-import { labelPairs } from '../../pipeline/model/labels.ts'
-import { scaleOf, type Scale } from '../../pipeline/model/scale.ts'
-import type { Series } from '../../pipeline/model/series.ts'
+import type { StateStore } from '../component.ts'
+import { labelPairs } from '../model/labels.ts'
+import { scaleOf, type Scale } from '../model/scale.ts'
+import type { Series } from '../model/series.ts'
 
 /** A number as its source wrote it, with the scale that it has. */
 export type Last = { readonly value: number; readonly timeMs: number; readonly scale: Scale }

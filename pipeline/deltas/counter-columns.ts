@@ -1,6 +1,6 @@
 /** Which columns of a layout are counters to be converted, and which column tells that they began anew. */
-import { withoutLabels, type Labels } from '../../pipeline/model/labels.ts'
-import { columnCount, labelsAt, metricAt, type Layout } from '../../pipeline/model/layout.ts'
+import { withoutLabels, type Labels } from '../model/labels.ts'
+import { columnCount, labelsAt, metricAt, type Layout } from '../model/layout.ts'
 
 export type CounterColumns = {
   /** Ascending. */

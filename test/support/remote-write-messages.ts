@@ -72,33 +72,47 @@ export function decodeWriteRequest(body: Uint8Array, version: 1 | 2): DecodedReq
   return version === 1 ? decode1(message) : decode2(message)
 }
 
-type Message = Record<string, any>
+type RawSample = { value?: bigint; timestamp?: bigint; startTimestamp?: bigint }
+type RawMetadata = { type?: number; metricFamilyName?: string; help?: string; unit?: string }
+type Raw1 = {
+  timeseries: { labels: { name: string; value: string }[]; samples: RawSample[] }[]
+  metadata: RawMetadata[]
+}
+type Raw2 = {
+  symbols: string[]
+  timeseries: {
+    labelsRefs: number[]
+    samples: RawSample[]
+    metadata?: { type?: number; helpRef?: number; unitRef?: number }
+    createdTimestamp?: bigint
+  }[]
+}
 
-function decodeMessage(type: string, message: Uint8Array): Message {
+function decodeMessage<T>(type: string, message: Uint8Array): T {
   const reader = root.lookupType(type)
-  return reader.toObject(reader.decode(message), { longs: BigInt as never, arrays: true, defaults: false }) as Message
+  return reader.toObject(reader.decode(message), { longs: BigInt as never, arrays: true, defaults: false }) as T
 }
 
 function decode1(bytes: Uint8Array): DecodedRequest {
-  const message = decodeMessage('prometheus.WriteRequest', bytes)
+  const message = decodeMessage<Raw1>('prometheus.WriteRequest', bytes)
   return {
     symbols: [],
-    series: message['timeseries'].map((series: Message) => ({
-      labels: series['labels'].map(({ name, value }: Message) => [name, value]),
-      samples: series['samples'].map(sampleOf),
+    series: message.timeseries.map(series => ({
+      labels: series.labels.map(({ name, value }) => [name, value]),
+      samples: series.samples.map(sampleOf),
     })),
-    metadata: message['metadata'].map((one: Message) => ({
-      family: one['metricFamilyName'],
-      type: TYPES[one['type'] ?? 0],
-      help: one['help'] ?? '',
-      unit: one['unit'] ?? '',
+    metadata: message.metadata.map(({ metricFamilyName = '', type = 0, help = '', unit = '' }) => ({
+      family: metricFamilyName,
+      type: TYPES[type]!,
+      help,
+      unit,
     })),
   }
 }
 
 function decode2(bytes: Uint8Array): DecodedRequest {
-  const message = decodeMessage('io.prometheus.write.v2.Request', bytes)
-  const symbols = message['symbols'] as string[]
+  const message = decodeMessage<Raw2>('io.prometheus.write.v2.Request', bytes)
+  const { symbols } = message
   function symbol(ref: number): string {
     const text = symbols[ref]
     if (text === undefined) throw new Error(`${ref} is no number of a symbol: there are ${symbols.length}`)
@@ -107,16 +121,16 @@ function decode2(bytes: Uint8Array): DecodedRequest {
   return {
     symbols,
     metadata: [],
-    series: message['timeseries'].map((series: Message) => {
-      const refs = series['labelsRefs'] as number[]
+    series: message.timeseries.map(series => {
+      const refs = series.labelsRefs
       if (refs.length % 2 !== 0) throw new Error('a label has no value')
       const { metadata, createdTimestamp } = series
       return {
         labels: Array.from({ length: refs.length / 2 }, (_, i) => [symbol(refs[2 * i]!), symbol(refs[2 * i + 1]!)]),
-        samples: series['samples'].map(sampleOf),
+        samples: series.samples.map(sampleOf),
         ...(metadata && {
           metadata: {
-            type: TYPES[metadata.type ?? 0],
+            type: TYPES[metadata.type ?? 0]!,
             help: symbol(metadata.helpRef ?? 0),
             unit: symbol(metadata.unitRef ?? 0),
           },
@@ -127,7 +141,7 @@ function decode2(bytes: Uint8Array): DecodedRequest {
   }
 }
 
-function sampleOf({ value = 0n, timestamp = 0n, startTimestamp }: Message): DecodedSample {
+function sampleOf({ value = 0n, timestamp = 0n, startTimestamp }: RawSample): DecodedSample {
   const bits = new DataView(new ArrayBuffer(8))
   bits.setBigUint64(0, BigInt.asUintN(64, value))
   return {

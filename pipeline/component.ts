@@ -141,7 +141,11 @@ export type Processor = Life & {
 }
 
 /** Takes batches. May hold a batch until it is delivered. */
-export type Exporter = Life & { consume(batch: Batch): void }
+export type Exporter = Life & {
+  consume(batch: Batch): void
+  /** Delivery comes after `consume`: the exporter itself counts what was sent and what was not. */
+  readonly countsDelivery?: true
+}
 
 export type Extension = Life
 

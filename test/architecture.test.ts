@@ -128,6 +128,8 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
           'pipeline/server/router.ts',
           'pipeline/server/serve.ts',
           'pipeline/http/credentials.ts',
+          'pipeline/http/failure.ts',
+          'pipeline/http/read-body.ts',
         ],
       ] as const,
   ),

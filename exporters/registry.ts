@@ -2,5 +2,6 @@
 import type { ExporterDefinition } from '../pipeline/component.ts'
 import { debug } from './debug.ts'
 import { prometheus } from './prometheus.ts'
+import { prometheusRemoteWrite } from './prometheus-remote-write.ts'
 
-export const exporters: readonly ExporterDefinition[] = [prometheus, debug]
+export const exporters: readonly ExporterDefinition[] = [prometheus, prometheusRemoteWrite, debug]

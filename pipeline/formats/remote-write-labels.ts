@@ -7,8 +7,9 @@
 import { hashString } from '../model/intern.ts'
 import type { Labels } from '../model/labels.ts'
 import type { Layout } from '../model/layout.ts'
-import type { Metric, MetricType } from '../model/series.ts'
+import type { Metric } from '../model/series.ts'
 import { ByteArena } from './byte-arena.ts'
+import { TYPE_NUMBERS } from './remote-write-metadata.ts'
 import { varintSize, writeVarint } from './snappy-writer.ts'
 
 export const NAME_LABEL = '__name__'
@@ -53,23 +54,11 @@ function bytesOf(metric: Metric): MetricBytes {
       name: Buffer.from(name),
       help: Buffer.from(help),
       unit: Buffer.from(unit),
-      type: TYPES[type],
+      type: TYPE_NUMBERS[type],
     }
     metricBytes.set(metric, bytes)
   }
   return bytes
-}
-
-/** Numbers of metric types in both messages. */
-const TYPES: Record<MetricType, number> = {
-  unknown: 0,
-  counter: 1,
-  gauge: 2,
-  histogram: 3,
-  gaugehistogram: 4,
-  summary: 5,
-  info: 6,
-  stateset: 7,
 }
 
 export function labelPlanOf(layout: Layout, previous?: LabelPlan): LabelPlan {

@@ -340,7 +340,18 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     [...exporter, 'status'],
     'HTTP requests that were answered, by status; for the exporters that are scraped.',
   ),
-  gauge('gpucol_exporter_live_series', '{series}', exporter, 'Series that can be scraped now.'),
+  gauge(
+    'gpucol_exporter_live_series',
+    '{series}',
+    exporter,
+    'Series that can be scraped now, or whose end the destination was not told yet.',
+  ),
+  counter(
+    'gpucol_exporter_left_out_metric_points',
+    '{point}',
+    [...exporter, 'reason'],
+    'Points that were not sent: of `delta` metrics, which the protocol does not have, or `repeated`, where the destination has one of that time or a later one.',
+  ),
   gauge(
     'gpucol_exporter_conflicts',
     '{conflict}',

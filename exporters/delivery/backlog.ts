@@ -17,12 +17,18 @@ export type Entry = {
   readonly acceptedMs: number
   /** Earlier ones have smaller numbers. */
   readonly order: number
-  /** Not in memory where it is on disk and there is no room for it. */
+  /** Not in memory where it is in the store and there is no room for it. */
   body: Uint8Array | undefined
+  /** In the store, from the moment it is written there. */
+  id: number | undefined
+  isStored: boolean
   attempts: number
   /** Monotonic, like all moments here. */
   firstTriedMs: number | undefined
   notBeforeMs: number
+  isUnderWay: boolean
+  /** It is not wanted any more, wherever in the queue it is. */
+  isDropped: boolean
   /** An attempt ended without anybody knowing whether it was taken. */
   mayHaveArrived: boolean
 }
@@ -58,7 +64,11 @@ export class Backlog<E extends Entry> {
    * one whose time has not come: whoever tries whether a destination is well again waits by a measure of its own.
    */
   take(nowMs: number, wallMs: number, impatient = false): E | undefined {
-    return this.#takeFromShards(nowMs, impatient) ?? this.#takeUnordered(nowMs, wallMs, impatient)
+    for (;;) {
+      const entry = this.#takeFromShards(nowMs, impatient) ?? this.#takeUnordered(nowMs, wallMs, impatient)
+      if (entry?.isDropped !== true) return entry
+      this.done(entry)
+    }
   }
 
   done(entry: E): void {
@@ -80,22 +90,10 @@ export class Backlog<E extends Entry> {
 
   /** The oldest of all that is not being sent, which is then not here any more. */
   dropOldest(): E | undefined {
-    let oldest = this.#unordered.first
-    for (const entry of this.#tried) if (oldest === undefined || entry.order < oldest.order) oldest = entry
-    for (const { waiting } of this.#shards.values()) {
-      if (waiting.first !== undefined && (oldest === undefined || waiting.first.order < oldest.order)) {
-        oldest = waiting.first
-      }
+    for (;;) {
+      const entry = this.#removeOldest()
+      if (entry?.isDropped !== true) return entry
     }
-    if (oldest === undefined) return undefined
-    if (oldest.shard !== undefined) {
-      const shard = this.#shard(oldest.shard)
-      shard.waiting.shift()
-      if (shard.waiting.length === 0 && !shard.isBusy) this.#shards.delete(oldest.shard)
-    } else if (!this.#tried.delete(oldest)) {
-      this.#unordered.shift()
-    }
-    return oldest
   }
 
   /** When something can be taken: never, if nothing waits. */
@@ -113,7 +111,26 @@ export class Backlog<E extends Entry> {
   all(): E[] {
     const entries = [...this.#unordered, ...this.#tried]
     for (const { waiting } of this.#shards.values()) entries.push(...waiting)
-    return entries.sort((a, b) => a.order - b.order)
+    return entries.filter(({ isDropped }) => !isDropped).sort((a, b) => a.order - b.order)
+  }
+
+  #removeOldest(): E | undefined {
+    let oldest = this.#unordered.first
+    for (const entry of this.#tried) if (oldest === undefined || entry.order < oldest.order) oldest = entry
+    for (const { waiting } of this.#shards.values()) {
+      if (waiting.first !== undefined && (oldest === undefined || waiting.first.order < oldest.order)) {
+        oldest = waiting.first
+      }
+    }
+    if (oldest === undefined) return undefined
+    if (oldest.shard !== undefined) {
+      const shard = this.#shard(oldest.shard)
+      shard.waiting.shift()
+      if (shard.waiting.length === 0 && !shard.isBusy) this.#shards.delete(oldest.shard)
+    } else if (!this.#tried.delete(oldest)) {
+      this.#unordered.shift()
+    }
+    return oldest
   }
 
   #shard(id: number): Shard<E> {

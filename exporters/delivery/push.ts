@@ -2,12 +2,13 @@
  * Everything between an encoder and the destination: requests are put together by time and by the encoder's limits, compressed,
  * kept until they are delivered, and sent.
  */
-import type { Exporter, Host } from '../../pipeline/component.ts'
+import type { Exporter, Host, QueueStore } from '../../pipeline/component.ts'
 import { parseDuration, parseSize } from '../../pipeline/config/fields.ts'
 import type { Batch } from '../../pipeline/model/batch.ts'
+import { createCompressQueue } from './compress-queue.ts'
 import { createCompress, type Compression } from './compress.ts'
 import { createDelivery, type DeliveryOptions } from './delivery.ts'
-import type { Emit, Encoder, Request } from './payload.ts'
+import type { Emit, Encoder } from './payload.ts'
 import type { PushConfig } from './push-config.ts'
 import { Report } from './report.ts'
 import { createSend, type HttpParts } from './send.ts'
@@ -30,30 +31,27 @@ export type Push = Required<Pick<Exporter, 'consume'>> & {
 }
 
 const MAX_BYTES_IN_MEMORY = 128 * 2 ** 20
+const MAX_BYTES_ON_DISK = 2 ** 30
+/** What was accepted is on disk within a second: this, compression, and a write to disk. */
+const MAX_FLUSH_MS = 500
 
 export function createPush(host: Host, config: PushConfig, parts: PushParts): Push {
   const { clock, counters } = host
-  const report = new Report(host, parts.subject)
   const options = deliveryOptions(config)
+  const report = new Report(host, parts.subject)
   const delivery = createDelivery(host, options, createSend(host, config, parts), report)
-  const compress = createCompress(parts.compress, clock)
-  const encoder = parts.createEncoder(emit)
-  const flushMs = parseDuration(config.sending_queue.batch.flush_timeout)
+  const compressQueue = createCompressQueue(
+    createCompress(parts.compress, clock),
+    payload => delivery.add(payload),
+    (points, error) => report.lost(points, 'failed', `they cannot be compressed: ${error.message}`),
+  )
+  const encoder = parts.createEncoder(request => {
+    if (!compressQueue.add(request)) report.dropped(request.points)
+  })
+  let flushMs = parseDuration(config.sending_queue.batch.flush_timeout)
   let cancelFlush: (() => void) | undefined
-  /** Compression of one may be through before that of an earlier one; they are queued in order all the same. */
-  let lastQueued: Promise<void> = Promise.resolve()
   let unobserve: (() => void)[] = []
-
-  function emit({ body, points, shard, note }: Request): void {
-    const compressed = compress(body)
-    const rest = { points, ...(shard !== undefined && { shard }), ...(note !== undefined && { note }) }
-    const before = lastQueued
-    lastQueued = (async () => {
-      const bytes = await compressed
-      await before
-      delivery.add({ body: bytes, ...rest })
-    })()
-  }
+  let isStarted = false
 
   function flush(): void {
     cancelFlush?.()
@@ -61,17 +59,38 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
     encoder.flush()
   }
 
+  /** Exporters with the same id, before and after a reload, have the same queue. */
+  async function openQueue(): Promise<QueueStore> {
+    isStarted = true
+    const { storage } = config.sending_queue
+    const store = await host.storage.queue(host.id, {
+      maxBytes: options.maxBytes(true),
+      ...(storage !== undefined && { directory: storage }),
+    })
+    if (store.persistent) flushMs = Math.min(flushMs, MAX_FLUSH_MS)
+    return store
+  }
+
+  function pointsByStorage(): { value: number; labels: { storage: string } }[] {
+    const { points, safePoints } = delivery.status()
+    const elsewhere = encoder.pendingPoints + compressQueue.points
+    return [
+      { value: safePoints, labels: { storage: 'disk' } },
+      { value: points - safePoints + elsewhere, labels: { storage: 'memory' } },
+    ]
+  }
+
   return {
     async start() {
+      delivery.start(await openQueue())
+      const { observe } = counters
       unobserve = [
-        counters.observe('gpucol_exporter_queue_size', () => [{ value: delivery.size().requests }]),
-        counters.observe('gpucol_exporter_queue_capacity', () => [{ value: options.maxRequests }]),
-        counters.observe('gpucol_exporter_queue_bytes', () => [{ value: delivery.size().bytes }]),
-        counters.observe('gpucol_exporter_queue_capacity_bytes', () => [{ value: options.maxBytes }]),
-        counters.observe('gpucol_exporter_queued_metric_points', () => [
-          { value: delivery.size().points, labels: { storage: 'memory' } },
-        ]),
-        counters.observe('gpucol_exporter_circuit_open', () => [{ value: delivery.isCircuitOpen() ? 1 : 0 }]),
+        observe('gpucol_exporter_queue_size', () => [{ value: delivery.status().requests }]),
+        observe('gpucol_exporter_queue_capacity', () => [{ value: options.maxRequests }]),
+        observe('gpucol_exporter_queue_bytes', () => [{ value: delivery.status().bytes }]),
+        observe('gpucol_exporter_queue_capacity_bytes', () => [{ value: delivery.status().maxBytes }]),
+        observe('gpucol_exporter_queued_metric_points', pointsByStorage),
+        observe('gpucol_exporter_circuit_open', () => [{ value: delivery.status().isCircuitOpen ? 1 : 0 }]),
       ]
     },
     consume(batch: Batch) {
@@ -83,7 +102,9 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
     describe: () => parts.subject,
     async stop(deadlineMs) {
       flush()
-      await lastQueued
+      await compressQueue.settled()
+      // It may have got batches all the same, at a reload that failed: whoever is put back in its place finds them.
+      if (!isStarted && delivery.status().requests > 0) delivery.keep(await openQueue())
       await delivery.stop(deadlineMs)
       for (const stop of unobserve.splice(0)) stop()
     },
@@ -91,9 +112,13 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
 }
 
 function deliveryOptions({ sending_queue: queue, retry_on_failure: retry }: PushConfig): DeliveryOptions {
+  const { max_bytes } = queue
   return {
     consumers: queue.num_consumers,
-    maxBytes: queue.max_bytes === undefined ? MAX_BYTES_IN_MEMORY : parseSize(queue.max_bytes),
+    maxBytes(isPersistent) {
+      if (max_bytes !== undefined) return parseSize(max_bytes)
+      return isPersistent ? MAX_BYTES_ON_DISK : MAX_BYTES_IN_MEMORY
+    },
     maxRequests: queue.max_requests,
     retries: retry.enabled,
     maxElapsedMs: parseDuration(retry.max_elapsed_time) || Infinity,

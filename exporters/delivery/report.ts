@@ -14,6 +14,8 @@ export type Loss =
   | 'stopped'
   /** What the disk gave back is not what was written. */
   | 'damaged'
+  /** A mistake of our own. */
+  | 'failed'
 
 export class Report {
   readonly #host: Host

@@ -251,7 +251,7 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
     drained ??= Promise.withResolvers()
     pump()
     const drainDeadlineMs = deadlineMs - marginMs
-    if (timeLeft(clock, drainDeadlineMs) > 0) await settledBy(clock, drainDeadlineMs, drained.promise)
+    if (isSending && timeLeft(clock, drainDeadlineMs) > 0) await settledBy(clock, drainDeadlineMs, drained.promise)
     if (isOver) return
     isOver = true
     wake?.cancel()

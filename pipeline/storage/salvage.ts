@@ -1,4 +1,5 @@
 /** Reads what can still be read of a damaged queue. Synchronous: runs in a worker. */
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs'
 import type { Row } from './queue-database.ts'
 import { openDatabase, type Database } from './sqlite.ts'
 
@@ -13,6 +14,7 @@ const LONGEST_JUMP = 2 ** 40
 export function salvageRows(path: string, take: (row: Row) => void): void {
   let database: Database | undefined
   try {
+    restoreLength(path)
     database = openDatabase(path)
     const taken = new Set<number>()
     function once(row: Row): boolean {
@@ -27,6 +29,25 @@ export function salvageRows(path: string, take: (row: Row) => void): void {
     // Then there is nothing more in it.
   } finally {
     database?.close()
+  }
+}
+
+/**
+ * SQLite reads nothing at all of a file that is shorter than its header says, so what was cut off is filled with zeros. The header
+ * (sqlite.org/fileformat.html, 1.3) has the size of a page at 16, where 1 is 65536, and the number of pages at 28.
+ */
+function restoreLength(path: string): void {
+  const file = openSync(path, 'r+')
+  try {
+    const header = Buffer.alloc(100)
+    if (readSync(file, header, 0, 100, 0) < 100) return
+    const pageBytes = header.readUInt16BE(16)
+    const bytes = header.readUInt32BE(28) * (pageBytes === 1 ? 65_536 : pageBytes)
+    const { size } = fstatSync(file)
+    // A length that is far off is itself damaged.
+    if (size < bytes && bytes <= 16 * size + 2 ** 26) ftruncateSync(file, bytes)
+  } finally {
+    closeSync(file)
   }
 }
 

@@ -6,8 +6,15 @@ import { isPlainMetricName } from './render-names.ts'
 
 export type Family = { readonly name: string; readonly header: Buffer }
 
-/** What one source says about a family and an earlier one denies. The earlier one is believed. */
-export type Conflict = { readonly what: 'type' | 'help' | 'unit'; readonly family: string; readonly text: string }
+/**
+ * What one source says about a family and an earlier one denies: the earlier one is believed. Or, of `name`, that there is none for
+ * what the source calls so.
+ */
+export type Conflict = {
+  readonly what: 'type' | 'help' | 'unit' | 'name'
+  readonly family: string
+  readonly text: string
+}
 
 export type Families = {
   /** By name. */
@@ -28,6 +35,10 @@ export function describeFamilies(metrics: Iterable<ShownMetric>, syntax: Syntax)
   const taken = new Set(all.filter(shown => shown.places[syntax].family === shown.name).map(({ name }) => name))
 
   for (const shown of all) {
+    if (shown.name === '') {
+      conflicts.push({ what: 'name', family: shown.metric.name, text: '' })
+      continue
+    }
     const place = placeBeside(taken, shown, syntax)
     let draft = draftsBySample.get(shown.name) ?? draftsByName.get(place.family)
     if (draft === undefined) {
@@ -39,7 +50,7 @@ export function describeFamilies(metrics: Iterable<ShownMetric>, syntax: Syntax)
     draftsBySample.set(shown.name, draft)
     familyOf.set(shown, draft)
     for (const what of ['help', 'unit'] as const) {
-      const text = shown.metric[what]
+      const text = what === 'unit' ? shown.unit : shown.metric.help
       if (draft[what] === '') draft[what] = text
       else if (text !== '' && text !== draft[what]) conflicts.push({ what, family: draft.name, text })
     }

@@ -4,6 +4,7 @@
  */
 import { labelPairs, labelsFrom, type Labels } from '../model/labels.ts'
 import type { Layout } from '../model/layout.ts'
+import { translateLabels, type TranslationStrategy } from './prometheus-naming.ts'
 import { escapeLabelName, isPlainLabelName, type Escaping } from './render-names.ts'
 import { pause, type Work } from './render-work.ts'
 
@@ -19,6 +20,10 @@ export type LabelStyle = {
   readonly escaping: Escaping
   /** What every series gets that has no such label of its own. */
   readonly added: Labels
+  /** Where labels are attributes by OTLP's names. */
+  readonly strategy?: TranslationStrategy
+  /** Told where attributes have become one label. */
+  readonly joined?: (label: string, attributes: readonly string[]) => void
 }
 
 /** How far beyond a block or a name whoever copies in strides reads at most. */
@@ -92,7 +97,8 @@ export function hasPlainNames({ names }: Labels): boolean {
   return plain
 }
 
-function expose(labels: Labels, { escaping, added }: LabelStyle): Labels {
+function expose(given: Labels, { escaping, added, strategy, joined }: LabelStyle): Labels {
+  const labels = strategy === undefined ? given : translateLabels(given, strategy, joined)
   const keepsNames = escaping === 'allow-utf-8' || (escaping !== 'dots' && hasPlainNames(labels))
   if (keepsNames && added.names.length === 0) return labels
   const pairs = new Map<string, string>()

@@ -3,12 +3,14 @@ import type { Metric } from '../model/series.ts'
 import { placeOf, type Place, type Syntax } from './render-families.ts'
 import { quotedIfNeeded, SLACK } from './render-labels.ts'
 import { escapeMetricName, isPlainMetricName, type Escaping } from './render-names.ts'
+import { translateMetric, type TranslationStrategy } from './prometheus-naming.ts'
 
 /** A metric in use, one object for all layouts that have it. */
 export type ShownMetric = {
   readonly metric: Metric
-  /** The name of its samples as readers see it. */
+  /** The name of its samples as readers see it; empty where none is left of it, and then it is not shown. */
   readonly name: string
+  readonly unit: string
   /**
    * What stands before a label block of which the first `skip` bytes are left out, and what stands before the value where there
    * are no labels: a name in quotes stands inside the braces. Padded, like label blocks.
@@ -23,7 +25,12 @@ export type ShownMetric = {
   readonly number: number
 }
 
-export type MetricStyle = { readonly escaping: Escaping; readonly namespace: string }
+export type MetricStyle = {
+  readonly escaping: Escaping
+  readonly namespace: string
+  /** For names that came by OTLP. */
+  readonly strategy: TranslationStrategy
+}
 
 /** The metrics of a layout; one object for all layouts that have the same ones in the same order. */
 export type MetricList = {
@@ -85,9 +92,13 @@ export class ShownMetrics {
 function listOf(shown: readonly ShownMetric[]): MetricList {
   return {
     shown,
-    namesCollide: new Set(shown.map(({ name }) => name)).size < shown.length,
+    namesCollide: hasDoubles(shown.map(({ name }) => name).filter(name => name !== '')),
     groups: { text: groupMetrics(shown, 'text'), openmetrics: groupMetrics(shown, 'openmetrics') },
   }
+}
+
+function hasDoubles(names: readonly string[]): boolean {
+  return new Set(names).size < names.length
 }
 
 function groupMetrics(shown: readonly ShownMetric[], syntax: Syntax): MetricGroups {
@@ -108,13 +119,14 @@ function groupMetrics(shown: readonly ShownMetric[], syntax: Syntax): MetricGrou
   return { groupOf, members }
 }
 
-function show(metric: Metric, { escaping, namespace }: MetricStyle): Omit<ShownMetric, 'number'> {
-  const expose = (name: string): string => escapeMetricName(namespace === '' ? name : `${namespace}_${name}`, escaping)
+function show(metric: Metric, style: MetricStyle): Omit<ShownMetric, 'number'> {
+  const { escaping } = style
+  const named = nameFor(metric, style)
   const place = (syntax: Syntax): Place => {
-    const { family, type } = placeOf(metric, syntax)
-    return { family: expose(family), type }
+    const { family, type } = placeOf(named, syntax)
+    return { family: escapeMetricName(family, escaping), type }
   }
-  const name = expose(metric.name)
+  const name = escapeMetricName(named.name, escaping)
   const written = quotedIfNeeded(name, isPlainMetricName)
   const quoted = written !== name
   const prefix = Buffer.from(quoted ? `{${written},` : written)
@@ -122,6 +134,7 @@ function show(metric: Metric, { escaping, namespace }: MetricStyle): Omit<ShownM
   return {
     metric,
     name,
+    unit: named.unit,
     prefix: padded(prefix),
     prefixLength: prefix.length,
     skip: quoted ? 1 : 0,
@@ -129,6 +142,15 @@ function show(metric: Metric, { escaping, namespace }: MetricStyle): Omit<ShownM
     aloneLength: alone.length,
     places: { text: place('text'), openmetrics: place('openmetrics') },
   }
+}
+
+/** The metric by the name that it has here, whatever the scraper can read. */
+function nameFor(metric: Metric, { namespace, strategy }: MetricStyle): Metric {
+  if (metric.isOtel === true) {
+    return { ...metric, ...(translateMetric(metric, { strategy, namespace }) ?? { name: '', family: '' }) }
+  }
+  if (namespace === '') return metric
+  return { ...metric, name: `${namespace}_${metric.name}`, family: `${namespace}_${metric.family}` }
 }
 
 function padded(bytes: Uint8Array): DataView {

@@ -66,6 +66,7 @@ export class LabelOwners<O extends Owner> {
       if (isSuspect[number] === 0) continue
       const labels = table.exposed[number]!
       const { name } = metrics.shown[layout.metricOf[column]!]!
+      if (name === '') continue
       let series = bySeries.get(labels)
       if (series === undefined) bySeries.set(labels, (series = new Map()))
       const one = series.get(name)

@@ -39,6 +39,7 @@ export function* makePlan(
     for (const [group, metricsOfGroup] of prepared.metrics.groups[syntax].members.entries()) {
       const [start, end] = [grouping.starts[group]!, grouping.starts[group + 1]!]
       const [first] = metricsOfGroup
+      if (first!.name === '') continue
       const only = metricsOfGroup.length === 1 ? numbers.get(first!)! : -1
       segments.get(familyOf.get(first!)!)!.push(member, start, end, only)
     }

@@ -3,16 +3,14 @@
  * and `instance` that its other series have.
  */
 import { endBatch, type Batch, type Source } from '../../pipeline/model/batch.ts'
-import { EMPTY_LABELS, labelPairs, labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
+import type { Labels } from '../../pipeline/model/labels.ts'
 import { layoutFromSeries } from '../../pipeline/model/layout.ts'
-import type { AttributeValue, Attributes } from '../../pipeline/model/origin.ts'
 import { metricFrom } from '../../pipeline/model/series.ts'
-import { translateLabels, type TranslationStrategy } from '../../pipeline/formats/prometheus-naming.ts'
+import type { TranslationStrategy } from '../../pipeline/formats/prometheus-naming.ts'
+import { targetLabels } from '../../pipeline/formats/resource-labels.ts'
 
-const METRIC = metricFrom({ name: 'target_info', type: 'gauge', help: 'Target metadata' })
+const METRIC = metricFrom({ name: 'target_info', family: 'target', type: 'info', help: 'Target metadata' })
 const ONE = Float64Array.of(1)
-/** What `job` and `instance` are made from. */
-const IDENTITY: ReadonlySet<string> = new Set(['service.name', 'service.namespace', 'service.instance.id'])
 /** Often enough that a query finds it: Prometheus looks back five minutes. */
 const AGAIN_MS = 60_000
 
@@ -27,7 +25,7 @@ export class TargetInfos {
   readonly #strategy: TranslationStrategy
   /** Several scopes of a resource are several sources. */
   readonly #byLabels = new Map<Labels, Info>()
-  readonly #labelsOf = new WeakMap<Source, Labels>()
+  readonly #labelsOf = new WeakMap<Source, { readonly labels: Labels | undefined }>()
 
   constructor(strategy: TranslationStrategy) {
     this.#strategy = strategy
@@ -36,7 +34,7 @@ export class TargetInfos {
   /** What this batch says about the resource of its source. */
   see({ source, outcome, timeMs }: Batch): Batch[] {
     const labels = this.#labels(source)
-    if (labels === EMPTY_LABELS) return []
+    if (labels === undefined) return []
     let info = this.#byLabels.get(labels)
     if (outcome !== 'ok') {
       info?.users.delete(source)
@@ -51,17 +49,13 @@ export class TargetInfos {
     return [{ ...info.batch, timeMs }]
   }
 
-  /** Of a resource of which nothing more is known than what it is called, there is nothing to say. */
-  #labels(source: Source): Labels {
-    let labels = this.#labelsOf.get(source)
-    if (labels === undefined) {
-      const own = translateLabels(labelsOfAttributes(source.origin!.resource.attributes), this.#strategy)
-      const identity = labelPairs(source.labels).filter(([name]) => name === 'job' || name === 'instance')
-      const isKnown = own.names.length > 0 && identity.length > 0
-      labels = isKnown ? labelsFrom([...labelPairs(own), ...identity]) : EMPTY_LABELS
-      this.#labelsOf.set(source, labels)
+  #labels(source: Source): Labels | undefined {
+    let known = this.#labelsOf.get(source)
+    if (known === undefined) {
+      known = { labels: targetLabels(source.origin!.resource.attributes, this.#strategy) }
+      this.#labelsOf.set(source, known)
     }
-    return labels
+    return known.labels
   }
 }
 
@@ -69,25 +63,4 @@ function infoOf({ component, name }: Source, labels: Labels): Info {
   const source: Source = { component, name: `target_info of ${name}`, labels }
   const layout = layoutFromSeries([{ metric: METRIC, labels }])
   return { source, batch: { source, outcome: 'ok', layout, values: ONE }, sentMs: -Infinity, users: new Set() }
-}
-
-function labelsOfAttributes(attributes: Attributes): Labels {
-  return labelsFrom(
-    Array.from(attributes)
-      .filter(([name]) => !IDENTITY.has(name))
-      .map(([name, value]) => [name, attributeText(value)] as const),
-  )
-}
-
-/** As the Collector writes them. */
-function attributeText(value: AttributeValue): string {
-  if (value === null) return ''
-  if (typeof value === 'string') return value
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
-  return typeof value === 'object' ? JSON.stringify(value, plain) : String(value)
-}
-
-function plain(_key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return Number(value)
-  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
 }

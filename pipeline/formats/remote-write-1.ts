@@ -10,23 +10,32 @@
  * A label set, a pair or a name that the request has already is not written again: it is a copy, which is what the compression would
  * find out much later.
  */
-import { SET_LENGTH, type LabelPlan } from './remote-write-labels.ts'
+import { SET_LENGTH, type LabelPlan, type MetricBytes } from './remote-write-labels.ts'
 import type { SeriesMemory } from './remote-write-memory.ts'
 import { STALE_BITS, TimeVarint, writeBits, writeValue, type RequestWriter } from './remote-write-request.ts'
 import { SnappyWriter, snappyBlock } from './snappy-writer.ts'
+
+/** Where a name stands, -1 where it is not there yet. */
+type Place = { at: number }
 
 export function createWriter1(memory: SeriesMemory): RequestWriter {
   const out = new SnappyWriter()
   const time = new TimeVarint()
   const owner = {}
+  const places = new Map<MetricBytes, Place>()
+  /** Of the metrics of the plan. */
+  let placesByMetric: (Place | undefined)[] = []
   let plan: LabelPlan
   let samples = 0
+  let valueAt = 0
+  let lastTimeMs = NaN
+  let lastTimeAt = 0
 
   function take(): void {
-    memory.take(owner, plan.layout.labels.length, plan.pairs.count, plan.metrics.length)
+    memory.take(owner, plan.layout.labels.length, plan.pairs.count)
   }
 
-  /** Everything of a series up to its sample. */
+  /** Everything of a series up to its value. */
   function writeSeries(metric: number, set: number): void {
     const { sets, setSeen, now } = memory
     const name = plan.metrics[metric]!.label
@@ -44,7 +53,7 @@ export function createWriter1(memory: SeriesMemory): RequestWriter {
     if (isKnown) {
       out.copy(sets[at]!, sets[at + 1]!)
       writeName(metric, name)
-      out.copy(sets[at + 2]!, sets[at + 3]!)
+      out.copy(sets[at + 2]!, sets[at + 3]! + 3)
       return
     }
     const [first, split, end] = [plan.sets[at]!, plan.sets[at + 1]!, plan.sets[at + 2]!]
@@ -53,6 +62,10 @@ export function createWriter1(memory: SeriesMemory): RequestWriter {
     writeName(metric, name)
     sets[at + 2] = out.length
     for (let i = split; i < end; i++) writePair(plan.pairsOf[i]!)
+    out.open(3)
+    out.bytes[out.at++] = 0x12
+    out.bytes[out.at++] = 10 + time.size
+    out.bytes[out.at++] = 0x09
   }
 
   function lengthOf(from: number, to: number): number {
@@ -66,42 +79,59 @@ export function createWriter1(memory: SeriesMemory): RequestWriter {
     const { starts, bytes } = plan.pairs
     const [start, end] = [starts[pair]!, starts[pair + 1]!]
     if (memory.pairSeen[pair] === memory.now) {
-      out.copy(memory.pairs[4 * pair]!, end - start)
+      out.copy(memory.pairs[2 * pair]!, end - start)
       return
     }
     memory.pairSeen[pair] = memory.now
-    memory.pairs[4 * pair] = out.length
+    memory.pairs[2 * pair] = out.length
     out.literal(bytes, start, end)
   }
 
+  /** Other sources may have the metric, too, so names are remembered for as long as the request. */
   function writeName(metric: number, name: Uint8Array): void {
-    if (memory.metricSeen[metric] === memory.now) {
-      out.copy(memory.metrics[4 * metric]!, name.length)
+    const place = (placesByMetric[metric] ??= placeOf(plan.metrics[metric]!))
+    if (place.at >= 0) {
+      out.copy(place.at, name.length)
       return
     }
-    memory.metricSeen[metric] = memory.now
-    memory.metrics[4 * metric] = out.length
+    place.at = out.length
     out.literal(name, 0, name.length)
   }
 
-  /** Returns where its value goes. */
+  function placeOf(metric: MetricBytes): Place {
+    let place = places.get(metric)
+    if (place === undefined) places.set(metric, (place = { at: -1 }))
+    return place
+  }
+
+  /** Everything of a sample but its value, and returns where that goes. */
   function writeSample(metric: number, set: number, timeMs: number): number {
-    if (!memory.isOf(owner)) take()
+    // What is remembered of a label set has the first bytes of its sample, so times must be of one length.
+    const size = time.size
     time.set(timeMs)
+    if (!memory.isOf(owner) || time.size !== size) take()
     writeSeries(metric, set)
-    out.open(12 + time.size)
-    const { bytes } = out
-    let { at } = out
-    bytes[at++] = 0x12
-    bytes[at++] = 10 + time.size
-    bytes[at++] = 0x09
-    const value = at
-    at += 8
-    bytes[at++] = 0x10
-    for (let i = 0; i < time.size; i++) bytes[at++] = time.bytes[i]!
-    out.at = at
+    out.open(8)
+    out.at += 8
+    writeTime()
     samples++
-    return value
+    return valueAt
+  }
+
+  /** Mostly the time of the sample before. */
+  function writeTime(): void {
+    valueAt = out.at - 8
+    const length = 1 + time.size
+    if (lastTimeMs === time.timeMs) {
+      out.copy(lastTimeAt, length)
+      lastTimeAt = out.length - length
+      return
+    }
+    out.open(length)
+    lastTimeMs = time.timeMs
+    lastTimeAt = out.length
+    out.bytes[out.at++] = 0x10
+    for (let i = 0; i < time.size; i++) out.bytes[out.at++] = time.bytes[i]!
   }
 
   return {
@@ -113,18 +143,25 @@ export function createWriter1(memory: SeriesMemory): RequestWriter {
     },
     use(used) {
       plan = used
+      placesByMetric = []
       take()
     },
     add(metric, set, value, timeMs) {
-      writeValue(out.view, writeSample(metric, set, timeMs), value)
+      // Writing may move what was written to a larger place, so the place is looked up afterwards.
+      const at = writeSample(metric, set, timeMs)
+      writeValue(out.view, at, value)
     },
     end(metric, set, timeMs) {
-      writeBits(out.view, writeSample(metric, set, timeMs), STALE_BITS)
+      const at = writeSample(metric, set, timeMs)
+      writeBits(out.view, at, STALE_BITS)
     },
     finish() {
       const block = snappyBlock(out)
       out.clear()
       samples = 0
+      lastTimeMs = NaN
+      places.clear()
+      placesByMetric = []
       take()
       return block
     },

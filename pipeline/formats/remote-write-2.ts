@@ -30,23 +30,32 @@ export function createWriter2(memory: SeriesMemory, { sendMetadata }: Writer2Opt
   const start = new TimeVarint()
   const owner = {}
   let refs = new Uint8Array(256)
+  const metricSymbols = new Map<MetricBytes, MetricSymbols>()
+  /** Of the metrics of the plan. */
+  let symbolsByMetric: (MetricSymbols | undefined)[] = []
+  /** The bytes after the last value. */
+  const tail: Tail = { place: 0, size: 0, timeMs: NaN, metric: undefined }
   let plan: LabelPlan
   let samples = 0
+  let sampleSize = 0
 
   function take(): void {
-    memory.take(owner, plan.layout.labels.length, plan.pairs.count, plan.metrics.length)
+    memory.take(owner, plan.layout.labels.length, plan.pairs.count)
   }
 
-  /** Everything of a series up to its sample, and what follows the sample is `more` bytes. */
-  function writeSeries(metric: number, set: number, more: number): void {
+  function symbolsAt(metric: number): MetricSymbols {
+    return (symbolsByMetric[metric] ??= symbolsOf(plan.metrics[metric]!))
+  }
+
+  /** Everything of a series up to its value. The sample has `size` bytes, and from its tag on there are `more` of the series. */
+  function writeSeries(name: number, set: number, size: number, more: number): void {
     const { sets, setSeen, now } = memory
     const at = set * SET_LENGTH
     const isKnown = setSeen[set] === now
-    const name = nameOf(metric)
     if (!isKnown) {
       setSeen[set] = now
       const [first, split, end] = [plan.sets[at]!, plan.sets[at + 1]!, plan.sets[at + 2]!]
-      if (refs.length < 10 * (end - first)) refs = new Uint8Array(20 * (end - first))
+      if (refs.length < 10 * (end - first) + 3) refs = new Uint8Array(20 * (end - first) + 3)
       sets[at + 1] = writeRefs(0, first, split)
       sets[at + 3] = writeRefs(sets[at + 1]!, split, end)
     }
@@ -59,18 +68,21 @@ export function createWriter2(memory: SeriesMemory, { sendMetadata }: Writer2Opt
     out.varint(length)
     if (before > 0 && isKnown) out.copy(sets[at]!, before)
     else if (before > 0) {
-      out.close()
       sets[at] = out.length
       out.literal(refs, 0, before)
     }
     out.open(10)
     out.varint(NAME_NUMBER)
     out.varint(name)
-    if (isKnown) out.copy(sets[at + 2]!, after)
-    else {
-      sets[at + 2] = out.length
-      out.literal(refs, before, before + after)
+    if (isKnown) {
+      out.copy(sets[at + 2]!, after + 3)
+      return
     }
+    refs[before + after] = 0x12
+    refs[before + after + 1] = size
+    refs[before + after + 2] = 0x09
+    sets[at + 2] = out.length
+    out.literal(refs, before, before + after + 3)
   }
 
   /** Writes the symbols of some pairs into `refs` and returns how many bytes that are. */
@@ -79,8 +91,8 @@ export function createWriter2(memory: SeriesMemory, { sendMetadata }: Writer2Opt
     for (let i = from; i < to; i++) {
       const pair = plan.pairsOf[i]!
       if (memory.pairSeen[pair] !== memory.now) see(pair)
-      next = writeVarint(refs, next, memory.pairs[4 * pair]!)
-      next = writeVarint(refs, next, memory.pairs[4 * pair + 1]!)
+      next = writeVarint(refs, next, memory.pairs[2 * pair]!)
+      next = writeVarint(refs, next, memory.pairs[2 * pair + 1]!)
     }
     return next - at
   }
@@ -92,90 +104,85 @@ export function createWriter2(memory: SeriesMemory, { sendMetadata }: Writer2Opt
     const nameEnd = name + bytesBefore(bytes, name)
     const value = skipLength(bytes, nameEnd + 1)
     memory.pairSeen[pair] = memory.now
-    memory.pairs[4 * pair] = symbols.numberOf(bytes, name, nameEnd)
-    memory.pairs[4 * pair + 1] = symbols.numberOf(bytes, value, starts[pair + 1]!)
+    memory.pairs[2 * pair] = symbols.numberOf(bytes, name, nameEnd)
+    memory.pairs[2 * pair + 1] = symbols.numberOf(bytes, value, starts[pair + 1]!)
   }
 
-  /** The symbol of a metric's name. Of a metric that is new here it also finds the others. */
-  function nameOf(metric: number): number {
-    const { metrics, metricSeen, now } = memory
-    const at = 4 * metric
-    if (metricSeen[metric] !== now) {
-      metricSeen[metric] = now
-      metrics[at] = symbolOf(plan.metrics[metric]!.name)
-      metrics[at + 1] = 0
-      metrics[at + 2] = sendMetadata ? lengthOfMetadata(plan.metrics[metric]!) : 0
+  /** The symbols of a metric, which other sources may have, too. */
+  function symbolsOf(metric: MetricBytes): MetricSymbols {
+    let known = metricSymbols.get(metric)
+    if (known === undefined) {
+      const [name, help, unit] = [symbolOf(metric.name), symbolOf(metric.help), symbolOf(metric.unit)]
+      known = { name, metadata: sendMetadata ? metadataBytes(metric.type, help, unit) : NOTHING, place: -1 }
+      metricSymbols.set(metric, known)
     }
-    return metrics[at]!
+    return known
   }
 
   function symbolOf(bytes: Uint8Array): number {
     return symbols.numberOf(bytes, 0, bytes.length)
   }
 
-  function lengthOfMetadata({ help, unit }: MetricBytes): number {
-    const [helpRef, unitRef] = [symbolOf(help), symbolOf(unit)]
-    const rest = (helpRef === 0 ? 0 : 1 + varintSize(helpRef)) + (unitRef === 0 ? 0 : 1 + varintSize(unitRef))
-    return 4 + rest
-  }
-
-  /** Places are one more than they are, because 0 says that there is none yet. */
-  function writeMetadata(metric: number): void {
-    const at = 4 * metric
-    const { metrics } = memory
-    if (metrics[at + 1]! > 0) {
-      out.copy(metrics[at + 1]! - 1, metrics[at + 2]!)
-      return
-    }
-    const { help, unit, type } = plan.metrics[metric]!
-    out.open(metrics[at + 2]!)
-    metrics[at + 1] = out.length + 1
-    out.bytes[out.at++] = 0x2a
-    out.bytes[out.at++] = metrics[at + 2]! - 2
-    out.bytes[out.at++] = 0x08
-    out.bytes[out.at++] = type
-    for (const [field, symbol] of [
-      [0x18, symbolOf(help)],
-      [0x20, symbolOf(unit)],
-    ] as const) {
-      if (symbol === 0) continue
-      out.bytes[out.at++] = field
-      out.varint(symbol)
-    }
-  }
-
   function writeSample(metric: number, set: number, value: number | undefined, timeMs: number, startMs: number): void {
-    if (!memory.isOf(owner)) take()
     const hasStart = !Number.isNaN(startMs)
     time.set(timeMs)
     if (hasStart) start.set(startMs)
     const size = 10 + time.size + (hasStart ? 1 + start.size : 0)
-    nameOf(metric)
-    const metadata = memory.metrics[4 * metric + 2]!
-    writeSeries(metric, set, 2 + size + metadata + (hasStart ? 1 + start.size : 0))
-    out.open(2 + size)
-    const { bytes, view } = out
-    let { at } = out
-    bytes[at++] = 0x12
-    bytes[at++] = size
-    bytes[at++] = 0x09
-    if (value === undefined) writeBits(view, at, STALE_BITS)
-    else writeValue(view, at, value)
-    at += 8
-    bytes[at++] = 0x10
-    at = append(bytes, at, time)
-    if (hasStart) {
-      bytes[at++] = 0x18
-      at = append(bytes, at, start)
-    }
-    out.at = at
-    if (metadata > 0) writeMetadata(metric)
-    if (hasStart) {
-      out.open(1 + start.size)
-      out.bytes[out.at++] = 0x30
-      out.at = append(out.bytes, out.at, start)
-    }
+    // What is remembered of a label set has the first bytes of its sample, so that is the same for all.
+    if (!memory.isOf(owner) || size !== sampleSize) take()
+    sampleSize = size
+    const known = symbolsAt(metric)
+    const more = 2 + size + known.metadata.length + (hasStart ? 1 + start.size : 0)
+    writeSeries(known.name, set, size, more)
+    out.open(8)
+    if (value === undefined) writeBits(out.view, out.at, STALE_BITS)
+    else writeValue(out.view, out.at, value)
+    out.at += 8
+    if (hasStart) writeWithStart(known)
+    else writeTimeAndMetadata(known)
     samples++
+  }
+
+  /** What follows a value is mostly what followed the one before: its time, and the description of the same metric. */
+  function writeTimeAndMetadata(known: MetricSymbols): void {
+    const { metadata } = known
+    const length = 1 + time.size + metadata.length
+    const isSame = tail.timeMs === time.timeMs && tail.size > 0
+    if (isSame && tail.metric === known && tail.size >= length) {
+      out.copy(tail.place, length)
+    } else {
+      const place = out.length
+      if (isSame) out.copy(tail.place, 1 + time.size)
+      else {
+        out.open(1 + time.size)
+        out.bytes[out.at++] = 0x10
+        out.at = append(out.bytes, out.at, time)
+      }
+      if (known.place >= 0) out.copy(known.place, metadata.length)
+      else {
+        out.open(metadata.length)
+        known.place = out.length
+        for (let i = 0; i < metadata.length; i++) out.bytes[out.at++] = metadata[i]!
+      }
+      tail.place = place
+      tail.size = length
+      tail.metric = known
+      tail.timeMs = time.timeMs
+      return
+    }
+    tail.place = out.length - length
+  }
+
+  function writeWithStart({ metadata }: MetricSymbols): void {
+    out.open(2 + time.size + start.size)
+    out.bytes[out.at++] = 0x10
+    out.at = append(out.bytes, out.at, time)
+    out.bytes[out.at++] = 0x18
+    out.at = append(out.bytes, out.at, start)
+    out.literal(metadata, 0, metadata.length)
+    out.open(1 + start.size)
+    out.bytes[out.at++] = 0x30
+    out.at = append(out.bytes, out.at, start)
   }
 
   symbolOf(NAME)
@@ -188,6 +195,7 @@ export function createWriter2(memory: SeriesMemory, { sendMetadata }: Writer2Opt
     },
     use(used) {
       plan = used
+      symbolsByMetric = []
       take()
     },
     add: writeSample,
@@ -199,11 +207,38 @@ export function createWriter2(memory: SeriesMemory, { sendMetadata }: Writer2Opt
       out.clear()
       symbols.clear()
       symbolOf(NAME)
+      metricSymbols.clear()
+      symbolsByMetric = []
+      tail.size = 0
       samples = 0
       take()
       return block
     },
   }
+}
+
+/** Numbers of symbols in a request; `place` is where the message about the metric stands in it, -1 where it is not there yet. */
+type MetricSymbols = { readonly name: number; readonly metadata: Uint8Array; place: number }
+type Tail = { place: number; size: number; timeMs: number; metric: MetricSymbols | undefined }
+
+const NOTHING = new Uint8Array(0)
+
+function metadataBytes(type: number, help: number, unit: number): Uint8Array {
+  const bytes = new Uint8Array(16)
+  let at = 2
+  bytes[at++] = 0x08
+  bytes[at++] = type
+  if (help > 0) {
+    bytes[at++] = 0x18
+    at = writeVarint(bytes, at, help)
+  }
+  if (unit > 0) {
+    bytes[at++] = 0x20
+    at = writeVarint(bytes, at, unit)
+  }
+  bytes[0] = 0x2a
+  bytes[1] = at - 2
+  return bytes.subarray(0, at)
 }
 
 /** `__name__` is the first symbol of every request, after the empty one. */

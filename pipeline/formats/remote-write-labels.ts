@@ -96,7 +96,15 @@ export function labelPlanOf(layout: Layout, previous?: LabelPlan): LabelPlan {
     sets[at + 2] = next
   }
   const metrics = layout.metrics.map(bytesOf)
-  return { layout, pairs, pairsOf, sets, metrics, pairsAtFirst: known?.pairsAtFirst ?? pairs.count }
+  return { layout, pairs: trimmed(pairs), pairsOf, sets, metrics, pairsAtFirst: known?.pairsAtFirst ?? pairs.count }
+}
+
+/** Room to grow is worth something only while it grows. */
+function trimmed(pairs: ByteArena): ByteArena {
+  if (pairs.bytes.length <= pairs.byteLength * 1.25 && pairs.starts.length <= pairs.count * 1.25 + 1) return pairs
+  const exact = new ByteArena(pairs.byteLength, pairs.count)
+  exact.addRun(pairs, 0, pairs.count)
+  return exact
 }
 
 /** The same in every process, so that what is queued on disk and what comes later share a shard. */

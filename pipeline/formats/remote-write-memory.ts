@@ -3,22 +3,20 @@
  * piece of memory for all requests and sources; a new number makes everything in it unknown.
  */
 export class SeriesMemory {
-  /** Four numbers for each label set, or pair, or metric; what they are is the writer's affair. */
+  /** Four numbers for each label set, two for each pair; what they are is the writer's affair. */
   sets = new Uint32Array(0)
   pairs = new Uint32Array(0)
-  metrics = new Uint32Array(0)
   setSeen = new Uint32Array(0)
   pairSeen = new Uint32Array(0)
-  metricSeen = new Uint32Array(0)
   /** An entry is known if it was seen under this number. */
   now = 0
   #owner: object | undefined
 
   /** Everything is unknown from now on, and known again is what this owner sees. */
-  take(owner: object, sets: number, pairs: number, metrics: number): void {
+  take(owner: object, sets: number, pairs: number): void {
     this.#owner = owner
     if (++this.now > 0xffff_ffff) {
-      for (const seen of [this.setSeen, this.pairSeen, this.metricSeen]) seen.fill(0)
+      for (const seen of [this.setSeen, this.pairSeen]) seen.fill(0)
       this.now = 1
     }
     if (this.setSeen.length < sets) {
@@ -27,11 +25,7 @@ export class SeriesMemory {
     }
     if (this.pairSeen.length < pairs) {
       this.pairSeen = new Uint32Array(roomFor(pairs))
-      this.pairs = new Uint32Array(4 * this.pairSeen.length)
-    }
-    if (this.metricSeen.length < metrics) {
-      this.metricSeen = new Uint32Array(roomFor(metrics))
-      this.metrics = new Uint32Array(4 * this.metricSeen.length)
+      this.pairs = new Uint32Array(2 * this.pairSeen.length)
     }
   }
 

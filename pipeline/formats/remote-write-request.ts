@@ -29,11 +29,11 @@ export const NAN_BITS = [0x0000_0001, 0x7ff8_0000] as const
 export class TimeVarint {
   readonly bytes = new Uint8Array(10)
   size = 0
-  #timeMs = NaN
+  timeMs = NaN
 
   set(timeMs: number): void {
-    if (timeMs === this.#timeMs) return
-    this.#timeMs = timeMs
+    if (timeMs === this.timeMs) return
+    this.timeMs = timeMs
     if (timeMs >= 0) this.size = writeVarint(this.bytes, 0, timeMs)
     else this.#setNegative(timeMs)
   }

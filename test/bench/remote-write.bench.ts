@@ -1,96 +1,150 @@
-import { createSource } from '../support/batch-from-text.ts'
+/**
+ * What remote write costs: nanoseconds and bytes for a sample, beside what snappyjs would need to compress the same message, and what
+ * is kept for a series.
+ *
+ * 200,000 series are 1,000 nodes with 8 GPUs and 25 fields each. In the other shape every series has a label set of its own, as
+ * kube-state-metrics has them.
+ */
 import snappy from 'snappyjs'
-import { labelsFrom } from '../../pipeline/model/labels.ts'
+import { createEncoder, type RemoteWriteEncoder } from '../../exporters/prometheus-remote-write/encoder.ts'
+import type { Request } from '../../exporters/delivery/payload.ts'
+import { EMPTY_LABELS, labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
 import { createLayout } from '../../pipeline/model/layout.ts'
-import { metricFrom } from '../../pipeline/model/series.ts'
-import { labelPlanOf } from '../../pipeline/formats/remote-write-labels.ts'
-import { SeriesMemory } from '../../pipeline/formats/remote-write-memory.ts'
-import { createWriter1 } from '../../pipeline/formats/remote-write-1.ts'
-import { createWriter2 } from '../../pipeline/formats/remote-write-2.ts'
+import type { Batch } from '../../pipeline/model/batch.ts'
+import { metricFrom, type Metric } from '../../pipeline/model/series.ts'
+import { collectGarbage } from '../support/garbage.ts'
+import { testHost } from '../support/test-host.ts'
 import { measure, print } from './measure.ts'
-void createSource
-const FIELDS = 25,
-  GPUS = 8
-const metrics = Array.from({ length: FIELDS }, (_, f) =>
-  metricFrom({ name: `DCGM_FI_DEV_FIELD_NUMBER_${f}`, type: 'gauge', help: `Field number ${f}, as DCGM has it.` }),
-)
-function layoutOf(node: number) {
-  const labels = Array.from({ length: GPUS }, (_, gpu) =>
-    labelsFrom(
-      Object.entries({
-        gpu: String(gpu),
-        UUID: `GPU-${String(node * GPUS + gpu).padStart(8, '0')}-74f2-1d3c-9a5b-0123456789ab`,
-        pci_bus_id: `00000000:${gpu}B:00.0`,
-        device: `nvidia${gpu}`,
-        modelName: 'NVIDIA H100 80GB HBM3',
-        hostname: `gpu-node-${node}.cluster.internal`,
-        DCGM_FI_DRIVER_VERSION: '550.54.15',
-        container: 'main',
-        namespace: `team-${node % 40}`,
-        pod: `training-job-${node % 767}-worker-${gpu}`,
-        job: 'dcgm',
-        instance: `10.0.${node >> 8}.${node & 255}:9400`,
-      }),
+
+const NODES = 1000
+const FIELDS = 25
+const GPUS = 8
+const SERIES = NODES * FIELDS * GPUS
+
+const shapes: Record<string, Batch[]> = {
+  GPUs: Array.from({ length: NODES }, (_, node) =>
+    batchOf(
+      node,
+      Array.from({ length: FIELDS }, (_one, field) => gauge(`DCGM_FI_DEV_FIELD_NUMBER_${field}`)),
+      Array.from({ length: GPUS }, (_one, gpu) => gpuLabels(node, gpu)),
     ),
-  )
-  const columns = Array.from({ length: FIELDS * GPUS }, (_, c) => c)
-  return createLayout({
+  ),
+  'a label set each': Array.from({ length: 10 }, (_, shard) =>
+    batchOf(
+      shard,
+      [gauge('kube_pod_status_ready')],
+      Array.from({ length: SERIES / 10 }, (_one, pod) => podLabels(shard * 20_000 + pod)),
+    ),
+  ),
+}
+
+let timeMs = 1_700_000_000_000
+for (const [shape, batches] of Object.entries(shapes)) {
+  for (const version of [1, 2] as const) {
+    let samples = 0
+    let bytes = 0
+    let last: Request | undefined
+    const take = (request: Request): void => {
+      samples += request.points
+      bytes += request.body.length
+      if (request.points >= 2000) last = request
+    }
+    await collectGarbage()
+    const before = memory()
+    const encoder = encoderOf(version, take)
+    send(encoder, batches)
+    await collectGarbage()
+    const kept = (memory() - before) / SERIES
+    const times = measure(SERIES, { encode: () => send(encoder, batches) }, 3)
+    const message = snappy.uncompress(last!.body)
+    const others = measure(last!.points, { snappyjs: () => snappy.compress(message) }, 3)
+    const title = `remote write ${version}.0, ${shape}`
+    print(`${title}, encoded and compressed`, times.get('encode')!, 'ns a sample')
+    print(`${title}, sent`, bytes / samples, 'bytes a sample')
+    print(`${title}, kept`, kept, 'bytes a series')
+    print(`${title}, message before compression`, message.length / last!.points, 'bytes a sample')
+    print(`${title}, compressed by snappyjs`, snappy.compress(message).length / last!.points, 'bytes a sample')
+    print(`${title}, time of snappyjs alone`, others.get('snappyjs')!, 'ns a sample')
+  }
+}
+
+function encoderOf(version: 1 | 2, emit: (request: Request) => void): RemoteWriteEncoder {
+  const options = {
+    naming: { strategy: 'UnderscoreEscapingWithSuffixes' as const },
+    externalLabels: EMPTY_LABELS,
+    rules: [],
+    shards: 4,
+    maxSamples: 2000,
+    sendMetadata: true,
+    targetInfo: true,
+    version: () => version,
+  }
+  return createEncoder(options, testHost(), emit)
+}
+
+/** Fresh numbers of all sources. */
+function send(encoder: RemoteWriteEncoder, batches: readonly Batch[]): void {
+  timeMs += 15_000
+  for (const batch of batches) encoder.add({ ...batch, timeMs })
+  encoder.flush()
+}
+
+function memory(): number {
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+function gauge(name: string): Metric {
+  return metricFrom({ name, type: 'gauge', help: `${name}, as its exporter describes it.` })
+}
+
+function batchOf(node: number, metrics: readonly Metric[], labels: readonly Labels[]): Batch {
+  const columns = Array.from({ length: metrics.length * labels.length }, (_, column) => column)
+  const layout = createLayout({
     metrics,
     labels,
-    metricOf: Uint32Array.from(columns, c => Math.floor(c / GPUS)),
-    labelsOf: Uint32Array.from(columns, c => c % GPUS),
+    metricOf: Uint32Array.from(columns, column => Math.floor(column / labels.length)),
+    labelsOf: Uint32Array.from(columns, column => column % labels.length),
   })
+  const source = { component: 'bench', name: `node-${node}`, labels: EMPTY_LABELS }
+  return { source, timeMs: 0, outcome: 'ok', layout, values: Float64Array.from(columns, one => valueOf(node, one)) }
 }
-const plans = Array.from({ length: 1000 }, (_, n) => labelPlanOf(layoutOf(n)))
-const valueOf = (node: number, column: number) => {
+
+function gpuLabels(node: number, gpu: number): Labels {
+  return labelsFrom(
+    Object.entries({
+      gpu: String(gpu),
+      UUID: `GPU-${String(node * GPUS + gpu).padStart(8, '0')}-74f2-1d3c-9a5b-0123456789ab`,
+      pci_bus_id: `00000000:${gpu}B:00.0`,
+      device: `nvidia${gpu}`,
+      modelName: 'NVIDIA H100 80GB HBM3',
+      hostname: `gpu-node-${node}.cluster.internal`,
+      DCGM_FI_DRIVER_VERSION: '550.54.15',
+      container: 'main',
+      namespace: `team-${node % 40}`,
+      pod: `training-job-${node % 767}-worker-${gpu}`,
+      job: 'dcgm',
+      instance: `10.0.${node >> 8}.${node & 255}:9400`,
+    }),
+  )
+}
+
+function podLabels(pod: number): Labels {
+  return labelsFrom(
+    Object.entries({
+      namespace: `team-${pod % 40}`,
+      pod: `training-job-${pod % 767}-worker-${pod}`,
+      uid: `${String(pod * 7919).padStart(8, '0')}-74f2-1d3c-9a5b-0123456789ab`,
+      condition: pod % 2 === 0 ? 'true' : 'false',
+      job: 'kube-state-metrics',
+      instance: '10.0.0.1:8080',
+    }),
+  )
+}
+
+/** As DCGM prints them: whole numbers of all sizes, and decimals of six places. */
+function valueOf(node: number, column: number): number {
   const seed = (node * 7919 + column * 104_729) % 1_000_003
-  return column % 5 === 0 ? seed / 1e6 : column % 5 === 1 ? seed * 86_400 : seed % 100
+  if (column % 5 === 0) return seed / 1e6
+  return column % 5 === 1 ? seed * 86_400 : seed % 100
 }
-const vals = plans.map((_, n) => Float64Array.from({ length: 200 }, (_x, c) => valueOf(n, c)))
-function run(w: any) {
-  let bytes = 0
-  plans.forEach((plan, n) => {
-    w.use(plan)
-    const v = vals[n]!
-    const { metricOf, labelsOf } = plan.layout
-    for (let i = 0; i < v.length; i++) {
-      w.add(metricOf[i]!, labelsOf[i]!, v[i]!, 1.7e12 + n, NaN)
-      if (w.samples >= 2000) bytes += w.finish().length
-    }
-  })
-  return bytes
-}
-const m = new SeriesMemory()
-const w1 = createWriter1(m),
-  w2 = createWriter2(m, { sendMetadata: true })
-print('v1', run(w1) / 200_000, 'bytes')
-print('v2', run(w2) / 200_000, 'bytes')
-w1.use(plans[0]!)
-const raw: Uint8Array[] = []
-{
-  for (let n = 0; n < 10; n++) {
-    w1.use(plans[n]!)
-    for (let i = 0; i < 200; i++)
-      w1.add(plans[n]!.layout.metricOf[i]!, plans[n]!.layout.labelsOf[i]!, vals[n]![i]!, 1.7e12 + n, NaN)
-  }
-  raw.push(snappy.uncompress(w1.finish()))
-}
-{
-  for (let n = 0; n < 10; n++) {
-    w2.use(plans[n]!)
-    for (let i = 0; i < 200; i++)
-      w2.add(plans[n]!.layout.metricOf[i]!, plans[n]!.layout.labelsOf[i]!, vals[n]![i]!, 1.7e12 + n, NaN)
-  }
-  raw.push(snappy.uncompress(w2.finish()))
-}
-print('raw v1', raw[0]!.length / 2000, 'bytes')
-print('snappyjs v1', snappy.compress(raw[0]!).length / 2000, 'bytes')
-print('raw v2', raw[1]!.length / 2000, 'bytes')
-print('snappyjs v2', snappy.compress(raw[1]!).length / 2000, 'bytes')
-for (const [k, v] of measure(200_000, { v1: () => run(w1), v2: () => run(w2) }, 5)) print(k, v, 'ns a sample')
-for (const [k, v] of measure(
-  2000,
-  { 'snappyjs v1': () => snappy.compress(raw[0]!), 'snappyjs v2': () => snappy.compress(raw[1]!) },
-  5,
-))
-  print(k, v, 'ns a sample')

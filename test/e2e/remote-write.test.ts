@@ -210,10 +210,12 @@ function isDown({ name, value }: Series): boolean {
   return name === 'up' && value === 0
 }
 
+function labelsText(labels: Labels): string {
+  return JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
 function lines(series: readonly Series[]): string[] {
-  return series
-    .map(({ name, labels, value }) => `${name} ${JSON.stringify(Object.entries(labels).sort())} ${value}`)
-    .sort()
+  return series.map(({ name, labels, value }) => `${name} ${labelsText(labels)} ${value}`).sort()
 }
 
 async function query(api: string, selector: string): Promise<Series[]> {
@@ -258,7 +260,7 @@ async function exported(api: string, selector: string): Promise<string[]> {
 }
 
 function sampleLine(metric: Labels, timeMs: number, value: number): string {
-  return `${JSON.stringify(Object.entries(metric).sort())} ${timeMs} ${value}`
+  return `${labelsText(metric)} ${timeMs} ${value}`
 }
 
 /** What the text says, with the labels of the target, by a reader of the test's own. */

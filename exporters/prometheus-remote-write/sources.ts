@@ -18,8 +18,8 @@ type State = {
   /** When series last ended: one that begins has nothing to say about the time before. */
   endedMs: number
   /**
-   * By column, the time of its last sample, -Infinity where it never had one. Only where that is not the same for all: where samples
-   * have times of their own, or not every column has one each time.
+   * By column, the time of its last sample, -Infinity where it had none since it began. Only where that is not `lastMs` for all: where
+   * samples have times of their own, or not every column had one.
    */
   lastTimes: Float64Array | undefined
 }
@@ -50,43 +50,47 @@ export class SentSources {
     const ended = this.#markers(state, columnCount(layout), undefined, timeMs)
     state.isLive = false
     state.lastTimes = undefined
-    state.lastMs = Math.max(state.lastMs, state.endedMs)
     return ended
   }
 
   /** Calls `take` with markers and samples, and returns how many are not sent because that time is over for their series. */
   add(batch: Batch, take: (samples: Samples) => void): number {
-    const { source, layout } = batch
+    const { source, layout, times, absent } = batch
+    const timeMs = Math.round(batch.timeMs)
     let state = this.#states.get(source)
     if (state === undefined) {
       const plan = labelPlanOf(layout)
-      state = { plan, isLive: true, lastMs: -Infinity, endedMs: -Infinity, lastTimes: undefined }
+      state = { plan, isLive: false, lastMs: -Infinity, endedMs: -Infinity, lastTimes: undefined }
       this.#states.set(source, state)
-      this.#seriesCount += columnCount(layout)
-    } else if (!state.isLive) {
+    }
+    const { lastMs, endedMs } = state
+    const isPlain = times === undefined && absent === undefined && timeMs > lastMs && timeMs > endedMs
+    if (!state.isLive) {
       this.#seriesCount += columnCount(layout)
       if (state.plan.layout !== layout) state.plan = labelPlanOf(layout, state.plan)
       state.isLive = true
+      if (!isPlain) state.lastTimes = new Float64Array(columnCount(layout)).fill(-Infinity)
     } else if (state.plan.layout !== layout) {
-      this.#change(state, batch, take)
+      this.#change(state, batch, isPlain, take)
+    } else if (!isPlain) {
+      state.lastTimes ??= new Float64Array(columnCount(layout)).fill(lastMs)
     }
-    const samples = this.#fresh(state, batch)
+    const samples = this.#fresh(state, batch, endedMs)
     take(samples)
-    const points = columnCount(layout) - (batch.absent?.length ?? 0)
-    return points - samples.count
+    return columnCount(layout) - (absent?.length ?? 0) - samples.count
   }
 
-  #change(state: State, { layout, timeMs, times, absent }: Batch, take: (samples: Samples) => void): void {
-    const { plan, lastTimes, lastMs, endedMs } = state
+  #change(state: State, { layout, timeMs }: Batch, isPlain: boolean, take: (samples: Samples) => void): void {
+    const { plan, lastTimes, lastMs } = state
     const { ended, origin } = compareLayouts(plan.layout, layout)
     this.#seriesCount += columnCount(layout) - columnCount(plan.layout)
     if (ended.length > 0) take(this.#markers(state, ended.length, ended, timeMs))
     state.plan = labelPlanOf(layout, plan)
-    if (lastTimes === undefined && times === undefined && absent === undefined) return
+    if (lastTimes === undefined && isPlain) return
     state.lastTimes = new Float64Array(origin.length)
     for (let column = 0; column < origin.length; column++) {
       const from = origin[column]!
-      state.lastTimes[column] = from < 0 ? endedMs : lastTimes === undefined ? lastMs : lastTimes[from]!
+      state.lastTimes[column] = from < 0 ? -Infinity : lastTimes === undefined ? lastMs : lastTimes[from]!
     }
   }
 
@@ -107,16 +111,14 @@ export class SentSources {
     return { plan, columns: lists.columns, count: next, values: undefined, times: lists.times, starts: undefined }
   }
 
-  #fresh(state: State, batch: Batch): Samples {
+  /** What began has nothing to say about the time up to `beginMs`. */
+  #fresh(state: State, batch: Batch, beginMs: number): Samples {
     const { plan } = state
     const { layout, values, absent, times, starts } = batch
     const count = columnCount(layout)
     const timeMs = Math.round(batch.timeMs)
     const lists = this.#scratch.ofSize(count)
-    if (state.lastTimes === undefined && (times !== undefined || absent !== undefined)) {
-      state.lastTimes = new Float64Array(count).fill(state.lastMs)
-    }
-    const { lastTimes, lastMs } = state
+    const { lastTimes } = state
     let next = 0
     let nextAbsent = 0
     for (let column = 0; column < count; column++) {
@@ -126,8 +128,11 @@ export class SentSources {
       }
       const own = times === undefined ? NaN : times[column]!
       const time = Number.isNaN(own) ? timeMs : Math.round(own)
-      if (time <= (lastTimes === undefined ? lastMs : lastTimes[column]!)) continue
-      if (lastTimes !== undefined) lastTimes[column] = time
+      if (lastTimes !== undefined) {
+        const last = lastTimes[column]!
+        if (time <= (last === -Infinity ? beginMs : last)) continue
+        lastTimes[column] = time
+      }
       lists.columns[next] = column
       lists.values[next] = values[column]!
       lists.times[next] = time
@@ -135,7 +140,10 @@ export class SentSources {
       next++
     }
     scaleAll(layout, lists, next)
-    state.lastMs = Math.max(state.lastMs, timeMs)
+    if (next === count && times === undefined) {
+      state.lastTimes = undefined
+      state.lastMs = timeMs
+    } else state.lastMs = Math.max(state.lastMs, timeMs)
     return {
       plan,
       columns: lists.columns,

@@ -61,6 +61,7 @@ const config = {
     max_samples_per_send: {
       type: 'integer',
       minimum: 1,
+      maximum: 100_000,
       default: 2000,
       description: 'How many samples a request has at most.',
     },

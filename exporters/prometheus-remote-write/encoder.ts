@@ -59,15 +59,14 @@ export function createEncoder(
       sentLayouts.add(mapped.layout)
       newLayouts.push(mapped.layout)
     }
-    leaveOut(
-      sources.add(mapped, samples => shards.add(samples)),
-      'repeated',
-    )
+    let repeated = 0
+    const late = sources.add(mapped, samples => (repeated += shards.add(samples)))
+    leaveOut(late + repeated, 'repeated')
   }
 
   function end(batch: Batch): void {
     const markers = sources.end(batch)
-    if (markers !== undefined) shards.add(markers)
+    if (markers !== undefined) leaveOut(shards.add(markers), 'repeated')
     if (batch.outcome === 'removed') mapping.forget(batch.source)
   }
 

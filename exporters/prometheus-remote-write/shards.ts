@@ -4,6 +4,7 @@
  */
 import { SET_LENGTH, type LabelPlan } from '../../pipeline/formats/remote-write-labels.ts'
 import { SeriesMemory } from '../../pipeline/formats/remote-write-memory.ts'
+import { SeenSeries } from '../../pipeline/formats/remote-write-seen.ts'
 import { createWriter1 } from '../../pipeline/formats/remote-write-1.ts'
 import { createWriter2 } from '../../pipeline/formats/remote-write-2.ts'
 import type { RequestWriter } from '../../pipeline/formats/remote-write-request.ts'
@@ -39,7 +40,7 @@ export class Shards {
   readonly #options: ShardOptions
   readonly #emit: Emit
   readonly #memory = new SeriesMemory()
-  #writers: RequestWriter[] = []
+  #writers: { readonly request: RequestWriter; readonly seen: SeenSeries }[] = []
   #version: Version = 1
   #pending = 0
   #order = new Uint32Array(0)
@@ -54,25 +55,25 @@ export class Shards {
     return this.#pending
   }
 
-  add(samples: Samples): void {
-    if (samples.count === 0) return
+  /** Returns how many are not sent because another source sent the same series at that time or a later one just before. */
+  add(samples: Samples): number {
+    if (samples.count === 0) return 0
     if (this.#options.version() !== this.#version) this.#begin()
     const { shards } = this.#options
-    if (shards === 1) {
-      this.#write(0, samples, undefined, 0, samples.count)
-      return
-    }
+    if (shards === 1) return this.#write(0, samples, undefined, 0, samples.count)
     const ends = this.#sort(samples)
     let start = 0
+    let repeated = 0
     for (let shard = 0; shard < shards; shard++) {
       const end = ends[shard]!
-      if (end > start) this.#write(shard, samples, this.#order, start, end)
+      if (end > start) repeated += this.#write(shard, samples, this.#order, start, end)
       start = end
     }
+    return repeated
   }
 
   flush(): void {
-    for (const [shard, writer] of this.#writers.entries()) if (writer !== undefined) this.#finish(shard, writer)
+    for (const shard of this.#writers.keys()) this.#finish(shard)
   }
 
   #begin(): void {
@@ -93,32 +94,43 @@ export class Shards {
     return ends
   }
 
-  #write(shard: number, samples: Samples, order: Uint32Array | undefined, start: number, end: number): void {
+  #write(shard: number, samples: Samples, order: Uint32Array | undefined, start: number, end: number): number {
     const { plan, columns, values, times, starts } = samples
-    const { metricOf, labelsOf } = plan.layout
-    const writer = (this.#writers[shard] ??= this.#createWriter())
-    writer.use(plan)
+    const { metricOf, labelsOf, metrics, labels } = plan.layout
+    const { request, seen } = (this.#writers[shard] ??= this.#createWriter())
+    let repeated = 0
+    request.use(plan)
     for (let i = start; i < end; i++) {
       const place = order === undefined ? i : order[i]!
       const column = columns[place]!
       const metric = metricOf[column]!
       const set = labelsOf[column]!
-      if (values === undefined) writer.end(metric, set, times[place]!)
-      else writer.add(metric, set, values[place]!, times[place]!, starts === undefined ? NaN : starts[place]!)
+      const timeMs = times[place]!
+      const hash = hashAt(plan.sets, set) ^ plan.metrics[metric]!.hash
+      if (!seen.isLater(hash, metrics[metric]!.name, labels[set]!, timeMs)) {
+        repeated++
+        continue
+      }
+      if (values === undefined) request.end(metric, set, timeMs)
+      else request.add(metric, set, values[place]!, timeMs, starts === undefined ? NaN : starts[place]!)
       this.#pending++
-      if (writer.samples >= this.#options.maxSamples || writer.length > MAX_LENGTH) this.#finish(shard, writer)
+      if (request.samples >= this.#options.maxSamples || request.length > MAX_LENGTH) this.#finish(shard)
     }
+    return repeated
   }
 
-  #createWriter(): RequestWriter {
-    return this.#version === 1 ? createWriter1(this.#memory) : createWriter2(this.#memory, this.#options)
+  #createWriter(): { readonly request: RequestWriter; readonly seen: SeenSeries } {
+    const request = this.#version === 1 ? createWriter1(this.#memory) : createWriter2(this.#memory, this.#options)
+    return { request, seen: new SeenSeries(this.#options.maxSamples) }
   }
 
-  #finish(shard: number, writer: RequestWriter): void {
-    const points = writer.samples
-    if (points === 0) return
+  #finish(shard: number): void {
+    const writer = this.#writers[shard]
+    const points = writer?.request.samples ?? 0
+    if (writer === undefined || points === 0) return
     this.#pending -= points
-    this.#emit({ body: writer.finish(), points, shard, note: NOTES[this.#version] })
+    writer.seen.clear()
+    this.#emit({ body: writer.request.finish(), points, shard, note: NOTES[this.#version] })
   }
 }
 

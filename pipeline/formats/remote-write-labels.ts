@@ -41,6 +41,8 @@ export type MetricBytes = {
   readonly help: Uint8Array
   readonly unit: Uint8Array
   readonly type: number
+  /** Of its name. */
+  readonly hash: number
 }
 
 const metricBytes = new WeakMap<Metric, MetricBytes>()
@@ -55,6 +57,7 @@ function bytesOf(metric: Metric): MetricBytes {
       help: Buffer.from(help),
       unit: Buffer.from(unit),
       type: TYPE_NUMBERS[type],
+      hash: hashString(name),
     }
     metricBytes.set(metric, bytes)
   }

@@ -158,6 +158,19 @@ describe('prometheus_remote_write', () => {
     assert.deepEqual(arrived(writer.receiver), { 'a{}': ['1@1000', '2@2000'] })
   })
 
+  it('sends one sample where two sources have the same series at the same time', async () => {
+    const writer = await start()
+    const first = batchFromText('up 1\na 1', { timeMs: 1000 })
+    const other = batchFromText('up 0\nb 2', { timeMs: 1000, source: createSource('other') })
+    await give(writer, first, other, endBatch(first.source, 2000, 'failed'), { ...other, timeMs: 2000 })
+    assert.deepEqual(arrived(writer.receiver), {
+      'a{}': ['1@1000', 'stale@2000'],
+      'b{}': ['2@1000', '2@2000'],
+      'up{}': ['1@1000', 'stale@2000'],
+    })
+    assert.equal(writer.host.counted.get('gpucol_exporter_left_out_metric_points{reason="repeated"}'), 2)
+  })
+
   it('leaves increases out, counts them and says so once', async () => {
     const writer = await start()
     const labels = labelsFrom([])

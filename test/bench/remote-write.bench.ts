@@ -134,12 +134,20 @@ function podLabels(pod: number): Labels {
     Object.entries({
       namespace: `team-${pod % 40}`,
       pod: `training-job-${pod % 767}-worker-${pod}`,
-      uid: `${String(pod * 7919).padStart(8, '0')}-74f2-1d3c-9a5b-0123456789ab`,
+      uid: uidOf(pod),
       condition: pod % 2 === 0 ? 'true' : 'false',
       job: 'kube-state-metrics',
       instance: '10.0.0.1:8080',
     }),
   )
+}
+
+/** No two have anything in common, as it is with uids. */
+function uidOf(number: number): string {
+  const [a, b, c, d] = [0x9e3779b1, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f].map(factor =>
+    (Math.imul(number + 1, factor) >>> 0).toString(16).padStart(8, '0'),
+  )
+  return `${a}-${b!.slice(4)}-${b!.slice(0, 4)}-${c!.slice(4)}-${c!.slice(0, 4)}${d}`
 }
 
 /** As DCGM prints them: whole numbers of all sizes, and decimals of six places. */

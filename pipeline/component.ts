@@ -329,8 +329,8 @@ export type QueueOptions = {
 export type QueueStore = {
   /** Whether what was written survives the end of the process, however it ends. */
   readonly persistent: boolean
-  /** What was there when it was opened, oldest first. */
-  readonly waiting: readonly QueuedRequest[]
+  /** What was there when it was opened, oldest first. Given once, so that nobody keeps it. */
+  takeWaiting(): readonly QueuedRequest[]
   /** An id that is larger than all before it. */
   nextId(): number
   /** Resolves when all of it is safe; rejects with a sentence if it is not, and then nothing of it was done. */
@@ -352,14 +352,14 @@ export type QueuedRequest = {
   readonly note?: string
   /** Wall clock. */
   readonly acceptedMs: number
-  /** It was sent at least once, so it may have arrived. */
+  /** It is being sent, or was, and may have arrived. */
   readonly isTried: boolean
 }
 export type QueueChanges = {
   readonly added: readonly (QueuedRequest & { readonly body: Uint8Array })[]
   readonly removed: readonly number[]
-  /** Sent for the first time. */
-  readonly tried: readonly number[]
+  /** Of those that are there already: what `isTried` is now, by id. */
+  readonly tried: ReadonlyMap<number, boolean>
 }
 
 /** What the process has of the machine's memory, and what it may have. */

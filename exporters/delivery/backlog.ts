@@ -22,6 +22,8 @@ export type Entry = {
   /** In the store, from the moment it is written there. */
   id: number | undefined
   isStored: boolean
+  /** Whether the store says that it may have arrived. */
+  isMarked: boolean
   attempts: number
   /** Monotonic, like all moments here. */
   firstTriedMs: number | undefined

@@ -35,12 +35,18 @@ export class Circuit {
   /** Of probes in a row, and of the request that opened the circuit. */
   #failedProbes = 0
   #isProbing = false
-  /** Nothing is sent before this. */
-  notBeforeMs = -Infinity
+  #probeMs = -Infinity
+  /** Until when the destination asked to be left alone: that somebody else gets through meanwhile changes nothing. */
+  #askedMs = -Infinity
   readonly #delay: Delay
 
   constructor(delay: Delay) {
     this.#delay = delay
+  }
+
+  /** Nothing is sent before this. */
+  get notBeforeMs(): number {
+    return Math.max(this.#probeMs, this.#askedMs)
   }
 
   get isOpen(): boolean {
@@ -62,7 +68,7 @@ export class Circuit {
     this.leaves(isProbe)
     this.#failures = 0
     this.#failedProbes = 0
-    this.notBeforeMs = -Infinity
+    this.#probeMs = -Infinity
   }
 
   /** `afterMs`: what the destination asked for. */
@@ -72,7 +78,8 @@ export class Circuit {
     this.#failures++
     // Those that were under way when it opened say nothing new.
     const delayMs = this.isOpen && (isProbe || !wasOpen) ? this.#delay(++this.#failedProbes) : 0
-    this.notBeforeMs = Math.max(this.notBeforeMs, nowMs + Math.max(delayMs, afterMs))
+    this.#probeMs = Math.max(this.#probeMs, nowMs + delayMs)
+    this.#askedMs = Math.max(this.#askedMs, nowMs + afterMs)
   }
 
   /** It came to nothing for a reason of our own. */

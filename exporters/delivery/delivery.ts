@@ -66,7 +66,8 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
     keeper = new Keeper(store, host)
     maxBytes = options.maxBytes(store.persistent)
     const earlier = backlog.all()
-    const restored = store.waiting.map((request, i) => entryFrom(request, i - store.waiting.length))
+    const waiting = store.takeWaiting()
+    const restored = waiting.map((request, i) => entryFrom(request, i - waiting.length))
     for (const entry of restored) count(entry, 1)
     keeper.restored(restored)
     backlog.addOlder(restored)
@@ -197,10 +198,8 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
       leave(entry)
       return 'unreadable'
     }
-    if (entry.firstTriedMs === undefined) {
-      entry.firstTriedMs = clock.monotonic()
-      if (!entry.mayHaveArrived) from.tries(entry)
-    }
+    entry.firstTriedMs ??= clock.monotonic()
+    from.mark(entry)
     if (entry.mayHaveArrived) report.repeated(entry.points)
     const { points, shard, note } = entry
     const rest = { points, ...(shard !== undefined && { shard }), ...(note !== undefined && { note }) }
@@ -218,7 +217,7 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
     if (sent.outcome === 'accepted') {
       report.accepted(entry.points, Math.min(sent.rejectedPoints ?? 0, entry.points), sent.message)
     } else {
-      report.lost(entry.points, 'refused', sent.message)
+      report.refused(entry.points, sent.message)
     }
     leave(entry)
   }
@@ -235,6 +234,7 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
       return
     }
     entry.notBeforeMs = nowMs + delayMs
+    keeper?.mark(entry)
     backlog.putBack(entry)
     dropSurplus()
   }
@@ -290,6 +290,7 @@ function entryFrom(request: QueuedRequest, order: number): Entry {
     id,
     isStored: true,
     body: undefined,
+    isMarked: isTried,
     mayHaveArrived: isTried,
   }
 }
@@ -301,6 +302,7 @@ function untried() {
     notBeforeMs: -Infinity,
     isUnderWay: false,
     isDropped: false,
+    isMarked: false,
     mayHaveArrived: false,
   }
 }

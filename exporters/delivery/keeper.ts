@@ -23,7 +23,7 @@ export class Keeper {
   /** Those that were delivered while they were being written. */
   readonly #goneMeanwhile = new Set<Entry>()
   #removed: number[] = []
-  #tried: number[] = []
+  #tried = new Map<number, boolean>()
   #keptBytes = 0
   #unsavedBytes = 0
   #savedPoints = 0
@@ -73,10 +73,12 @@ export class Keeper {
     entry.body = undefined
   }
 
-  /** It is being sent for the first time: after a sudden end nobody would know whether it arrived. */
-  tries(entry: Entry): void {
-    if (!entry.isStored) return
-    this.#tried.push(entry.id!)
+  /** An attempt has begun or ended: after a sudden end it must be known whether it may have arrived. */
+  mark(entry: Entry): void {
+    const isTried = mayHaveArrived(entry)
+    if (!entry.isStored || entry.isMarked === isTried) return
+    entry.isMarked = isTried
+    this.#tried.set(entry.id!, isTried)
     this.#wake()
   }
 
@@ -114,7 +116,7 @@ export class Keeper {
   async #writeAll(): Promise<void> {
     // What comes in the same moment goes in one transaction.
     await Promise.resolve()
-    while (this.#unsaved.size + this.#removed.length + this.#tried.length > 0 && !this.#isClosed) {
+    while (this.#unsaved.size + this.#removed.length + this.#tried.size > 0 && !this.#isClosed) {
       if (!(await this.#writeSome())) {
         if (!this.#isClosed) this.#cancelRetry = this.#host.clock.after(TRY_AGAIN_MS, () => this.#tryAgain())
         break
@@ -138,7 +140,7 @@ export class Keeper {
     const saving = this.#takeUnsaved()
     const changes = { removed: this.#removed, tried: this.#tried }
     this.#removed = []
-    this.#tried = []
+    this.#tried = new Map()
     this.#saving = saving
     const failure = await this.#write({ ...changes, added: Array.from(saving, entry => this.#rowOf(entry)) })
     this.#saving = new Set()
@@ -150,7 +152,7 @@ export class Keeper {
       const isLess = saving.size > 0 && changes.removed.length > 0
       if (!isLess || (await this.#write({ ...changes, added: [] })) !== undefined) {
         this.#removed.unshift(...changes.removed)
-        this.#tried.unshift(...changes.tried)
+        this.#tried = new Map([...changes.tried, ...this.#tried])
       }
     }
     this.#writeBytes = failure === undefined ? WRITE_BYTES : CAREFUL_WRITE_BYTES
@@ -173,6 +175,7 @@ export class Keeper {
 
   #rowOf(entry: Entry): QueueChanges['added'][number] {
     entry.id ??= this.store.nextId()
+    entry.isMarked = mayHaveArrived(entry)
     const { id, points, bytes, shard, note, acceptedMs } = entry
     return {
       id,
@@ -181,7 +184,7 @@ export class Keeper {
       ...(shard !== undefined && { shard }),
       ...(note !== undefined && { note }),
       acceptedMs,
-      isTried: entry.isUnderWay || entry.attempts > 0,
+      isTried: entry.isMarked,
       body: entry.body!,
     }
   }
@@ -198,10 +201,12 @@ export class Keeper {
   #saved(entry: Entry): void {
     entry.isStored = true
     this.#savedPoints += entry.points
-    const isGone = this.#goneMeanwhile.delete(entry)
-    if (isGone) {
+    if (this.#goneMeanwhile.delete(entry)) {
       this.forget(entry)
-    } else if (this.store.persistent && this.#keptBytes + entry.bytes > KEPT_BYTES) {
+      return
+    }
+    this.mark(entry)
+    if (this.store.persistent && this.#keptBytes + entry.bytes > KEPT_BYTES) {
       entry.body = undefined
     } else {
       this.#keptBytes += entry.bytes
@@ -224,4 +229,8 @@ export class Keeper {
     if (failure === undefined) this.#host.log.state('the queue on disk', 'ok')
     else this.#host.log.state('the queue on disk', 'failing', `${failure.message}; what is new waits in memory`)
   }
+}
+
+function mayHaveArrived(entry: Entry): boolean {
+  return entry.isUnderWay || entry.mayHaveArrived
 }

@@ -56,7 +56,12 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
   function flush(): void {
     cancelFlush?.()
     cancelFlush = undefined
-    encoder.flush()
+    const { pendingPoints } = encoder
+    try {
+      encoder.flush()
+    } catch (error) {
+      report.lost(pendingPoints, 'failed', `they cannot be encoded: ${String(error)}`)
+    }
   }
 
   /** Exporters with the same id, before and after a reload, have the same queue. */

@@ -4,6 +4,8 @@ import type { Host } from '../../pipeline/component.ts'
 /** What is said again and again is said once in this time. */
 const SAID_AGAIN_MS = 600_000
 
+const REFUSALS_TO_FAIL = 5
+
 /** Why points are lost. */
 export type Loss =
   /** The destination will never take them. */
@@ -20,6 +22,7 @@ export type Loss =
 export class Report {
   readonly #host: Host
   readonly #subject: string
+  #refusals = 0
   readonly #saidMs = new Map<string, number>()
 
   constructor(host: Host, subject: string) {
@@ -29,6 +32,7 @@ export class Report {
 
   accepted(points: number, rejectedPoints: number, message: string | undefined): void {
     const { counters, log } = this.#host
+    this.#refusals = 0
     log.state(this.#subject, 'ok')
     counters.add('gpucol_exporter_sent_metric_points', points - rejectedPoints)
     if (rejectedPoints > 0) counters.add('gpucol_exporter_rejected_metric_points', rejectedPoints)
@@ -48,6 +52,12 @@ export class Report {
   /** An attempt after one that may have arrived. */
   repeated(points: number): void {
     this.#host.counters.add('gpucol_exporter_possible_repeat_metric_points', points)
+  }
+
+  /** One bad request is a matter of its own; several in a row are a destination that takes nothing. */
+  refused(points: number, message: string): void {
+    this.lost(points, 'refused', message)
+    if (++this.#refusals >= REFUSALS_TO_FAIL) this.#host.log.state(this.#subject, 'failing', message)
   }
 
   lost(points: number, reason: Loss, message: string): void {

@@ -19,7 +19,7 @@ export function openOrReplace(path: string, options: FileOptions, nowMs: number)
   try {
     return { database: openSound(path, options), movedAside: undefined }
   } catch (error) {
-    if (databaseFailure(error) !== 'damaged') throw error
+    if (!isDamage(error)) throw error
   }
   const movedAside = moveAside(path, nowMs)
   return { database: openSound(path, options), movedAside }
@@ -46,9 +46,9 @@ function openSound(path: string, options: FileOptions): Database {
     database.exec(`PRAGMA auto_vacuum = incremental; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`)
     database.exec('PRAGMA journal_size_limit = 16777216; PRAGMA busy_timeout = 1000')
     const { user_version: found } = database.prepare('PRAGMA user_version').get() as { user_version: number }
+    if (found > LAST_FORMAT) throw damage(`format ${found}`)
     if (found > format) throw new Error(`${path} was written by a newer version (format ${found})`)
-    if (found === 0) database.exec(`BEGIN; ${tables}; PRAGMA user_version = ${format}; COMMIT`)
-    giveBack(database)
+    if (found === 0) createTables(database, tables, format)
     return database
   } catch (error) {
     database.close()
@@ -56,9 +56,32 @@ function openSound(path: string, options: FileOptions): Database {
   }
 }
 
+/** No version will ever have a higher one. */
+const LAST_FORMAT = 20
+
+function createTables(database: Database, tables: string, format: number): void {
+  const { count } = database.prepare('SELECT count(*) AS count FROM sqlite_schema').get() as { count: number }
+  if (count > 0) throw damage('there are tables, and nobody made them')
+  database.exec(`BEGIN; ${tables}; PRAGMA user_version = ${format}; COMMIT`)
+}
+
 function check(database: Database): void {
   const [found] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
-  if (found?.quick_check !== 'ok') throw Object.assign(new Error(found?.quick_check), { errcode: 11 })
+  if (found?.quick_check !== 'ok') throw damage(found?.quick_check)
+}
+
+/**
+ * Statements are always the same and right, so one that cannot be understood is about a file that is not as we made it; and we
+ * write no integers that no number can hold.
+ */
+export function isDamage(error: unknown): boolean {
+  const { errcode, code } = error as { errcode?: number; code?: string }
+  return databaseFailure(error) === 'damaged' || errcode === 1 || code === 'ERR_OUT_OF_RANGE'
+}
+
+/** Looks like SQLite's own. */
+function damage(message: string | undefined): Error {
+  return Object.assign(new Error(message), { errcode: 11 })
 }
 
 /** Gives room that nothing uses any more back to the file system, if that is possible now: all of it, or so many pages. */

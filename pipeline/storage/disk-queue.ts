@@ -14,11 +14,16 @@ export async function openDiskQueue(
   ids: Ids,
   closed: () => Promise<void>,
 ): Promise<QueueStore> {
-  const { waiting, nextId } = await worker.ask('openQueue', { name, maxBytes })
+  const { waiting: packed, nextId } = await worker.ask('openQueue', { name, maxBytes })
+  let waiting = unpackRequests(packed)
   ids.next = Math.max(ids.next, nextId)
   return {
     persistent: true,
-    waiting: unpackRequests(waiting),
+    takeWaiting() {
+      const taken = waiting
+      waiting = []
+      return taken
+    },
     nextId: () => ids.next++,
     write({ added, removed, tried }) {
       const bodies = packBodies(added)

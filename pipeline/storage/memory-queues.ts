@@ -1,5 +1,5 @@
 /** Queues that live as long as the process. What one owner leaves, the next one of the name finds: a reload loses nothing. */
-import type { Clock, QueueChanges, QueueStore } from '../component.ts'
+import type { Clock, QueueChanges, QueuedRequest, QueueStore } from '../component.ts'
 
 type Left = { readonly rows: Rows; readonly abandoned: () => void; readonly cancel: () => void }
 type Rows = Map<number, QueueChanges['added'][number]>
@@ -33,12 +33,15 @@ export function createMemoryQueues(clock?: Clock): MemoryQueues {
       const rows: Rows = left?.rows ?? new Map()
       return {
         persistent: false,
-        waiting: [...rows.values()],
+        takeWaiting: () => Array.from(rows.values(), withoutBody),
         nextId: () => ++lastId,
         async write({ added, removed, tried }) {
           for (const id of removed) rows.delete(id)
           for (const row of added) rows.set(row.id, row)
-          for (const id of tried) if (rows.has(id)) rows.set(id, { ...rows.get(id)!, isTried: true })
+          for (const [id, isTried] of tried) {
+            const row = rows.get(id)
+            if (row !== undefined) rows.set(id, { ...row, isTried })
+          }
         },
         read: async id => rows.get(id)?.body,
         async close(abandoned) {
@@ -52,4 +55,9 @@ export function createMemoryQueues(clock?: Clock): MemoryQueues {
       for (const name of leftByName.keys()) giveUp(name)
     },
   }
+}
+
+function withoutBody(row: QueueChanges['added'][number]): QueuedRequest {
+  const { body: _, ...request } = row
+  return request
 }

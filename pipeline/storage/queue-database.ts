@@ -1,7 +1,9 @@
 /**
  * Queues on disk: `queue.db`, shared by all that keep theirs in the directory. Synchronous: runs in a worker.
  *
- *     requests( id, name, points, shard, note, accepted_ms, tried, checksum, body )      name: whose queue it is in
+ *     requests( id, name, points, bytes, shard, note, accepted_ms, tried, checksum, body )      name: whose queue it is in
+ *
+ * An index has everything but the bodies, so that hours of data are not read through to know what is there.
  *
  * The write-ahead log with `synchronous=FULL`: what was committed survives the end of the process and of the machine. SQLite
  * has no checksums of its own, so each row has one over all that matters in it.
@@ -10,11 +12,11 @@ import { statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { QueuedRequest } from '../component.ts'
-import { giveBack, limitSize, moveAside, openOrReplace, pragma } from './database-file.ts'
+import { giveBack, isDamage, limitSize, moveAside, openOrReplace, pragma } from './database-file.ts'
 import { describeFailure } from './directory.ts'
 import { packRequests, unpackRequests, type PackedRequests } from './packed-requests.ts'
 import { salvageRows } from './salvage.ts'
-import { databaseFailure, type Database } from './sqlite.ts'
+import type { Database } from './sqlite.ts'
 
 export type QueueDatabase = {
   /** What is in a queue. From now on the file may grow by what its owner wants to keep. */
@@ -37,7 +39,7 @@ export type PackedChanges = {
   /** Of those, one after the other. */
   readonly bodies: Uint8Array<ArrayBuffer>
   readonly removed: readonly number[]
-  readonly tried: readonly number[]
+  readonly tried: ReadonlyMap<number, boolean>
 }
 
 export type QueueDatabaseOptions = {
@@ -52,6 +54,8 @@ export type Row = {
   readonly id: number
   readonly name: string
   readonly points: number
+  /** Of the body. */
+  readonly bytes: number
   readonly shard: number | null
   readonly note: string | null
   readonly accepted_ms: number
@@ -65,9 +69,10 @@ const FILE = {
   format: 1,
   tables: `
     CREATE TABLE requests (
-      id INTEGER PRIMARY KEY, name TEXT NOT NULL, points INTEGER NOT NULL, shard INTEGER, note TEXT,
-      accepted_ms INTEGER NOT NULL, tried INTEGER NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL
-    ) STRICT`,
+      id INTEGER PRIMARY KEY, name TEXT NOT NULL, points INTEGER NOT NULL, bytes INTEGER NOT NULL, shard INTEGER,
+      note TEXT, accepted_ms INTEGER NOT NULL, tried INTEGER NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX all_but_bodies ON requests (name, id, points, bytes, shard, note, accepted_ms, tried)`,
   // A queue of hours is not read through before anything starts.
   checkedBytes: 256 * 2 ** 20,
 } as const
@@ -89,12 +94,14 @@ export function openQueues(options: QueueDatabaseOptions): QueueDatabase {
     database = opened
     try {
       statements = prepare(database)
-    } catch {
+      if (movedAside !== undefined) salvage(movedAside)
+      limit()
+      giveBackSome(database)
+    } catch (error) {
+      // Of an old file even the tables may be missing.
+      if (movedAside !== undefined) throw error
       replaceFile()
-      return
     }
-    if (movedAside !== undefined) salvage(movedAside)
-    limit()
   }
 
   /** The file is damaged: what can still be read goes to a new one. */
@@ -121,8 +128,8 @@ export function openQueues(options: QueueDatabaseOptions): QueueDatabase {
     notice(`queue.db was damaged and is now ${movedAside}: ${rows} requests with ${points} points could be read in it`)
   }
 
-  function insert({ id, name, points, shard, note, accepted_ms, tried, checksum, body }: Row): void {
-    statements.insert.run(id, name, points, shard, note, accepted_ms, tried, checksum, body)
+  function insert({ id, name, points, bytes, shard, note, accepted_ms, tried, checksum, body }: Row): void {
+    statements.insert.run(id, name, points, bytes, shard, note, accepted_ms, tried, checksum, body)
   }
 
   function limit(): void {
@@ -164,7 +171,7 @@ export function openQueues(options: QueueDatabaseOptions): QueueDatabase {
       const row = { ...rowOf(name, request), body, checksum: 0 }
       insert({ ...row, checksum: checksumOf(row) })
     }
-    for (const id of tried) statements.mark.run(id)
+    for (const [id, isTried] of tried) statements.mark.run(isTried ? 1 : 0, id)
     database.exec('COMMIT')
     if (removed.length > 0) giveBackSome(database)
   }
@@ -179,7 +186,7 @@ export function openQueues(options: QueueDatabaseOptions): QueueDatabase {
       attempt(() => {
         wanted.set(name, maxBytes)
         limit()
-        const rows = statements.select.iterate(name) as Iterable<Omit<Row, 'body'> & { bytes: number }>
+        const rows = statements.select.iterate(name) as Iterable<Omit<Row, 'body'>>
         return packRequests(requestsOf(rows))
       }),
     write: (name, changes) => attempt(() => change(name, changes)),
@@ -201,25 +208,20 @@ export function openQueues(options: QueueDatabaseOptions): QueueDatabase {
   }
 }
 
-/** Integers that no number can hold are none that we wrote. */
-function isDamage(error: unknown): boolean {
-  return databaseFailure(error) === 'damaged' || (error as NodeJS.ErrnoException).code === 'ERR_OUT_OF_RANGE'
-}
-
 type Statements = ReturnType<typeof prepare>
 
 function prepare(database: Database) {
   return {
     select: database.prepare(
-      'SELECT id, points, shard, note, accepted_ms, tried, length(body) AS bytes FROM requests WHERE name = ? ORDER BY id',
+      'SELECT id, points, shard, note, accepted_ms, tried, bytes FROM requests WHERE name = ? ORDER BY id',
     ),
-    insert: database.prepare('INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    insert: database.prepare('INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     remove: database.prepare('DELETE FROM requests WHERE id = ?'),
-    mark: database.prepare('UPDATE requests SET tried = 1 WHERE id = ?'),
+    mark: database.prepare('UPDATE requests SET tried = ? WHERE id = ?'),
     read: database.prepare('SELECT * FROM requests WHERE id = ?'),
     last: database.prepare('SELECT max(id) AS id FROM requests'),
     contents: database.prepare(
-      'SELECT name, sum(points) AS points, sum(length(body)) AS bytes FROM requests GROUP BY name ORDER BY name',
+      'SELECT name, sum(points) AS points, sum(bytes) AS bytes FROM requests GROUP BY name ORDER BY name',
     ),
     pointsBefore: database.prepare(
       'SELECT coalesce(sum(points), 0) AS points FROM requests WHERE name = ? AND accepted_ms < ?',
@@ -228,11 +230,12 @@ function prepare(database: Database) {
   }
 }
 
-function rowOf(name: string, { id, points, shard, note, acceptedMs, isTried }: QueuedRequest) {
+function rowOf(name: string, { id, points, bytes, shard, note, acceptedMs, isTried }: QueuedRequest) {
   return {
     id,
     name,
     points,
+    bytes,
     shard: shard ?? null,
     note: note ?? null,
     accepted_ms: Math.round(acceptedMs),
@@ -240,7 +243,7 @@ function rowOf(name: string, { id, points, shard, note, acceptedMs, isTried }: Q
   }
 }
 
-function* requestsOf(rows: Iterable<Omit<Row, 'body'> & { bytes: number }>): Generator<QueuedRequest> {
+function* requestsOf(rows: Iterable<Omit<Row, 'body'>>): Generator<QueuedRequest> {
   for (const { id, points, bytes, shard, note, accepted_ms, tried } of rows) {
     yield {
       id,
@@ -275,14 +278,15 @@ function refuseWithoutRoom(path: string, database: Database, bytes: number): voi
   }
 }
 
-/** A queue goes up and down all the time: only what is too much for that is given back, and little at a time. */
+/**
+ * To give room back is to move what is at the end of the file to where something was deleted. So it is done when little is left to be
+ * moved, and in steps: until then the room is used again.
+ */
 function giveBackSome(database: Database): void {
   const freePages = pragma(database, 'freelist_count')
-  const pages = pragma(database, 'page_count')
-  if (freePages > KEPT_PAGES || (freePages > IDLE_PAGES && freePages > 0.9 * pages)) giveBack(database, PAGES_AT_ONCE)
+  if (freePages > KEPT_PAGES && freePages > 0.9 * pragma(database, 'page_count')) giveBack(database, PAGES_AT_ONCE)
 }
-const KEPT_PAGES = 16_384
-const IDLE_PAGES = 64
+const KEPT_PAGES = 256
 const PAGES_AT_ONCE = 4096
 
 function describe(error: unknown, directory: string): Error {

@@ -40,6 +40,7 @@ export function openState({ directory, maxBytes, nowMs }: StateOptions): OpenedS
   try {
     const { database, movedAside } = openOrReplace(join(directory, 'state.db'), FILE, nowMs)
     limitSize(database, maxBytes)
+    giveBack(database)
     return { database: stateDatabase(database, directory), movedAside }
   } catch (error) {
     throw describe(error, directory)

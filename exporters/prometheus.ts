@@ -15,6 +15,7 @@ import { isPlainLabelName, isPlainMetricName } from '../pipeline/formats/render-
 import { Collections } from './prometheus/collections.ts'
 import { Conflicts } from './prometheus/conflicts.ts'
 import { LatestBatches } from './prometheus/latest.ts'
+import { PlainNames } from './prometheus/plain-names.ts'
 import { convertResource, resourceConversion } from './prometheus/resource-conversion.ts'
 import { TargetInfo } from './prometheus/target-info.ts'
 import { metricsRoute } from './prometheus/metrics-route.ts'
@@ -91,6 +92,7 @@ export const prometheus = defineExporter({
     const latest = new LatestBatches(expirationMs)
     const conflicts = new Conflicts(host.log)
     const targetInfo = new TargetInfo(host.id, strategy)
+    const plainNames = new PlainNames(strategy)
     const collections = new Collections({
       style: {
         namespace,
@@ -106,6 +108,7 @@ export const prometheus = defineExporter({
         const targets = targetInfo.batch(batches)
         return targets === undefined ? batches : [...batches, targets]
       },
+      escapingFor: (asked, batches) => plainNames.escapingFor(asked, batches),
       taken: snapshot => conflicts.see(snapshot),
     })
     const answer = createRouter([metricsRoute(collections, host.clock, config.max_concurrent_requests)], host)

@@ -20,6 +20,8 @@ export type CollectionsOptions = {
   readonly clock: Clock
   /** The latest of each source. */
   batches(): Batch[]
+  /** Which escaping writes for these what this one does. */
+  escapingFor(asked: Escaping, batches: readonly Batch[]): Escaping
   /** Told of every snapshot. */
   taken(snapshot: Snapshot): void
 }
@@ -67,8 +69,10 @@ export class Collections {
     }
   }
 
-  async #take({ syntax, escaping }: Format, nowMs: number): Promise<Collection> {
-    const { style, timestamps, batches, taken } = this.#options
+  async #take({ syntax, escaping: asked }: Format, nowMs: number): Promise<Collection> {
+    const { style, timestamps, taken } = this.#options
+    const batches = this.#options.batches()
+    const escaping = this.#options.escapingFor(asked, batches)
     let kept = this.#renderers.get(escaping)
     if (kept === undefined) {
       const renderer = new Renderer({ ...style, escaping })
@@ -76,7 +80,7 @@ export class Collections {
     }
     kept.usedMs = nowMs
     const { renderer, busy } = kept
-    const next = busy.then(() => finishInTurns(renderer.take(batches(), { syntax, timestamps })))
+    const next = busy.then(() => finishInTurns(renderer.take(batches, { syntax, timestamps })))
     // What a failure leaves behind is of no use.
     kept.busy = next.catch(() => this.#renderers.delete(escaping))
     const snapshot = await next

@@ -1,7 +1,7 @@
 /** The whole of an exposition in the order of its lines; the same for as long as no layout changes. */
 import { describeFamilies, type Conflict } from './render-headers.ts'
 import type { Syntax } from './render-families.ts'
-import type { ShownMetric } from './render-metrics.ts'
+import { groupMetrics, type ShownMetric } from './render-metrics.ts'
 import { groupingOf, type Prepared } from './render-prepared.ts'
 import { pause, type Work } from './render-work.ts'
 
@@ -34,9 +34,10 @@ export function* makePlan(
   const segments = new Map(sorted.map(family => [family, [] as number[]]))
   const orders: (Uint32Array | undefined)[] = []
   for (const [member, prepared] of members.entries()) {
-    const grouping = yield* groupingOf(prepared, syntax)
+    const groups = groupMetrics(prepared.metrics, syntax, familyOf)
+    const grouping = yield* groupingOf(prepared, syntax, groups)
     orders.push(grouping.columns)
-    for (const [group, metricsOfGroup] of prepared.metrics.groups[syntax].members.entries()) {
+    for (const [group, metricsOfGroup] of groups.members.entries()) {
       const [start, end] = [grouping.starts[group]!, grouping.starts[group + 1]!]
       const [first] = metricsOfGroup
       if (first!.name === '') continue

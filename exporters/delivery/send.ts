@@ -58,7 +58,7 @@ export function createSend(host: Host, config: PushConfig, { request, judge }: H
     }
   }
 
-  async function attempt(payload: Payload, signal: AbortSignal, mayRefresh: boolean): Promise<Sent> {
+  async function attempt(payload: Payload, signal: AbortSignal, mayRepeat: boolean): Promise<Sent> {
     const asked = request(payload)
     let prepared: NetworkRequest
     try {
@@ -73,12 +73,12 @@ export function createSend(host: Host, config: PushConfig, { request, judge }: H
       const { message } = error as Error
       return { outcome: 'retry', message, ...(!neverArrived(error) && { mayHaveArrived: true as const }) }
     }
-    if (answer.status === 401 && oauth2 !== undefined && mayRefresh) {
+    if (answer.status === 401 && oauth2 !== undefined && mayRepeat) {
       oauth2.forget(prepared.headers!['authorization']!)
       return attempt(payload, signal, false)
     }
     const sent = judge(answer, payload, asked)
-    if (sent.outcome === 'retry' && sent.atOnce === true && mayRefresh) return attempt(payload, signal, false)
+    if (sent.outcome === 'retry' && sent.atOnce === true && mayRepeat) return attempt(payload, signal, false)
     if (sent.outcome !== 'retry' || sent.afterMs !== undefined) return sent
     const afterMs = retryAfterMs(answer.headers.get('retry-after'), clock.now())
     return afterMs === undefined ? sent : { ...sent, afterMs }

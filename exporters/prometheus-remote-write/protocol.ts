@@ -59,7 +59,7 @@ export function createProtocol(url: string, wanted: Version, log: Log): Protocol
       const isVersion2 = request.headers['x-prometheus-remote-write-version'] === '2.0.0'
       if (isVersion2 && answer.status === 415) return fallBack('it answered 415')
       const isFine = answer.status >= 200 && answer.status < 300
-      // The rest of the payload is lost on a receiver of 1.0 that takes whatever is sent, and finds nothing that it knows in it.
+      // A receiver of 1.0 that does not look at the content type takes it, and finds nothing that it knows in it.
       if (isVersion2 && isFine && !WRITTEN_HEADERS.some(name => answer.headers.has(name))) {
         return fallBack('it took a request and did not say how many samples it wrote')
       }
@@ -75,13 +75,23 @@ function versionOf({ note }: Payload): Version {
 function judge1(answer: HttpAnswer): Sent {
   const { status } = answer
   if (status >= 200 && status < 300) return { outcome: 'accepted' }
-  return { outcome: status >= 500 || status === 429 ? 'retry' : 'refused', message: messageOf(answer) }
+  return isTriedAgain(status) ? retry(answer) : { outcome: 'refused', message: messageOf(answer) }
+}
+
+function isTriedAgain(status: number): boolean {
+  return status >= 500 || status === 429
+}
+
+/** A server that says that it is too busy has not begun; of others nobody knows how far they came. */
+function retry(answer: HttpAnswer): Sent {
+  const isBusy = answer.status === 429 || answer.status === 503
+  return { outcome: 'retry', message: messageOf(answer), ...(!isBusy && { mayHaveArrived: true as const }) }
 }
 
 /** A receiver of 2.0 may take a part, and refuse the rest for good (400). */
 function judge2(answer: HttpAnswer, points: number): Sent {
   const { status, headers } = answer
-  if (status >= 500 || status === 429) return { outcome: 'retry', message: messageOf(answer) }
+  if (isTriedAgain(status)) return retry(answer)
   const isFine = status >= 200 && status < 300
   const written = Number(headers.get(WRITTEN) ?? (isFine ? points : 0))
   if (!isFine && !(written > 0)) return { outcome: 'refused', message: messageOf(answer) }

@@ -11,8 +11,8 @@ export type Entry = {
   readonly points: number
   /** Of the body. */
   readonly bytes: number
-  readonly shard?: number
-  readonly note?: string
+  readonly shard: number | undefined
+  readonly note: string | undefined
   /** Wall clock when it was accepted. */
   readonly acceptedMs: number
   /** Earlier ones have smaller numbers. */
@@ -33,6 +33,30 @@ export type Entry = {
   isDropped: boolean
   /** An attempt ended without anybody knowing whether it was taken. */
   mayHaveArrived: boolean
+}
+
+/** All in one place and always the same fields: there may be hundreds of thousands of them. */
+export function createEntry(
+  request: Pick<Entry, 'points' | 'bytes' | 'shard' | 'note' | 'acceptedMs' | 'order'>,
+): Entry {
+  return {
+    points: request.points,
+    bytes: request.bytes,
+    shard: request.shard,
+    note: request.note,
+    acceptedMs: request.acceptedMs,
+    order: request.order,
+    body: undefined,
+    id: undefined,
+    isStored: false,
+    isMarked: false,
+    attempts: 0,
+    firstTriedMs: undefined,
+    notBeforeMs: 0,
+    isUnderWay: false,
+    isDropped: false,
+    mayHaveArrived: false,
+  }
 }
 
 /** What has waited so long is a backlog. */
@@ -112,7 +136,7 @@ export class Backlog<E extends Entry> {
   /** Everything that waits, oldest first. */
   all(): E[] {
     const entries = [...this.#unordered, ...this.#tried]
-    for (const { waiting } of this.#shards.values()) entries.push(...waiting)
+    for (const { waiting } of this.#shards.values()) for (const entry of waiting) entries.push(entry)
     return entries.filter(({ isDropped }) => !isDropped).sort((a, b) => a.order - b.order)
   }
 

@@ -1,7 +1,7 @@
 /** The way of requests from the encoder to the destination: they wait, are sent by several consumers, and sent again. */
 import { settledBy, timeLeft } from '../../pipeline/clock/deadline.ts'
 import type { Host, QueuedRequest, QueueStore } from '../../pipeline/component.ts'
-import { Backlog, type Entry } from './backlog.ts'
+import { Backlog, createEntry, type Entry } from './backlog.ts'
 import { Circuit, createDelay, type BackOffOptions } from './circuit.ts'
 import { Keeper } from './keeper.ts'
 import type { Payload, Sent } from './payload.ts'
@@ -43,6 +43,8 @@ export type DeliveryStatus = {
 
 /** What may be in memory only because the disk does not take it. Then what is oldest is dropped. */
 const UNSAFE_BYTES = 64 * 2 ** 20
+/** The same for a disk that works, and is slower than what comes at the moment. */
+const BURST_BYTES = 256 * 2 ** 20
 /** Of the time for stopping, what is left for the store. */
 const CLOSING_MS = 500
 
@@ -76,20 +78,19 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
   }
 
   function start(store: QueueStore): void {
+    if (isOver) {
+      // It was stopped while it waited for the store.
+      void store.close(() => {})
+      return
+    }
     keep(store)
     isSending = true
     pump()
   }
 
   function add({ body, points, shard, note }: Payload): void {
-    const request = {
-      points,
-      bytes: body.length,
-      ...(shard !== undefined && { shard }),
-      ...(note !== undefined && { note }),
-      acceptedMs: clock.now(),
-    }
-    const entry: Entry = { ...request, ...untried(), order: ++lastOrder, id: undefined, isStored: false, body }
+    const entry = createEntry({ points, bytes: body.length, shard, note, acceptedMs: clock.now(), order: ++lastOrder })
+    entry.body = body
     backlog.add(entry)
     count(entry, 1)
     keeper?.save(entry)
@@ -112,18 +113,19 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
   }
 
   /**
-   * The disk has no room. What is oldest makes room there for what is new; if not even that helps, because nothing can be taken
-   * away, memory is not filled with what nobody can save.
+   * The disk has no room, or cannot keep up. What is oldest makes room there for what is new; if not even that helps, because nothing
+   * can be taken away, memory is not filled with what nobody can save.
    */
   function dropUnsafe(): void {
-    if (keeper === undefined || keeper.unsafeBytes <= UNSAFE_BYTES) return
-    let surplusBytes = keeper.unsafeBytes - UNSAFE_BYTES
+    if (keeper === undefined) return
+    const limitBytes = keeper.isFailing ? UNSAFE_BYTES : BURST_BYTES
+    let surplusBytes = keeper.unsafeBytes - limitBytes
     while (surplusBytes > 0) {
       const oldest = backlog.dropOldest()
       if (!drop(oldest)) break
       surplusBytes -= oldest!.bytes
     }
-    while (keeper.unsafeBytes > 2 * UNSAFE_BYTES) {
+    while (keeper.unsafeBytes > 2 * limitBytes) {
       const oldest = keeper.oldestUnsafe()!
       if (oldest.isUnderWay) break
       oldest.isDropped = true
@@ -229,7 +231,7 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
     const elapsedMs = nowMs + delayMs - entry.firstTriedMs!
     report.retried(message)
     if (!options.retries || elapsedMs > options.maxElapsedMs) {
-      report.lost(entry.points, 'gave_up', message)
+      report.lost(entry.points, 'gave_up', `given up: ${message}`)
       leave(entry)
       return
     }
@@ -277,32 +279,11 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
 
 type Retry = Extract<Sent, { outcome: 'retry' }>
 
-function entryFrom(request: QueuedRequest, order: number): Entry {
-  const { id, points, bytes, shard, note, acceptedMs, isTried } = request
-  return {
-    points,
-    bytes,
-    ...(shard !== undefined && { shard }),
-    ...(note !== undefined && { note }),
-    acceptedMs,
-    ...untried(),
-    order,
-    id,
-    isStored: true,
-    body: undefined,
-    isMarked: isTried,
-    mayHaveArrived: isTried,
-  }
-}
-
-function untried() {
-  return {
-    attempts: 0,
-    firstTriedMs: undefined,
-    notBeforeMs: -Infinity,
-    isUnderWay: false,
-    isDropped: false,
-    isMarked: false,
-    mayHaveArrived: false,
-  }
+function entryFrom({ id, points, bytes, shard, note, acceptedMs, isTried }: QueuedRequest, order: number): Entry {
+  const entry = createEntry({ points, bytes, shard, note, acceptedMs, order })
+  entry.id = id
+  entry.isStored = true
+  entry.isMarked = isTried
+  entry.mayHaveArrived = isTried
+  return entry
 }

@@ -17,6 +17,8 @@ const TRY_AGAIN_MS = 5000
 
 export class Keeper {
   readonly store: QueueStore
+  /** It did not take what was written last. */
+  isFailing = false
   readonly #host: Host
   readonly #unsaved = new Set<Entry>()
   #saving: ReadonlySet<Entry> = new Set()
@@ -151,11 +153,12 @@ export class Keeper {
       // Where there is no room for more, there may be room to take something away.
       const isLess = saving.size > 0 && changes.removed.length > 0
       if (!isLess || (await this.#write({ ...changes, added: [] })) !== undefined) {
-        this.#removed.unshift(...changes.removed)
+        this.#removed = changes.removed.concat(this.#removed)
         this.#tried = new Map([...changes.tried, ...this.#tried])
       }
     }
-    this.#writeBytes = failure === undefined ? WRITE_BYTES : CAREFUL_WRITE_BYTES
+    this.isFailing = failure !== undefined
+    this.#writeBytes = this.isFailing ? CAREFUL_WRITE_BYTES : WRITE_BYTES
     this.#tell(failure)
     return failure === undefined
   }

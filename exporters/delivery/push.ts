@@ -52,6 +52,7 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
   let cancelFlush: (() => void) | undefined
   let unobserve: (() => void)[] = []
   let isStarted = false
+  let isStopped = false
 
   function flush(): void {
     cancelFlush?.()
@@ -88,14 +89,14 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
   return {
     async start() {
       delivery.start(await openQueue())
-      const { observe } = counters
+      if (isStopped) return
       unobserve = [
-        observe('gpucol_exporter_queue_size', () => [{ value: delivery.status().requests }]),
-        observe('gpucol_exporter_queue_capacity', () => [{ value: options.maxRequests }]),
-        observe('gpucol_exporter_queue_bytes', () => [{ value: delivery.status().bytes }]),
-        observe('gpucol_exporter_queue_capacity_bytes', () => [{ value: delivery.status().maxBytes }]),
-        observe('gpucol_exporter_queued_metric_points', pointsByStorage),
-        observe('gpucol_exporter_circuit_open', () => [{ value: delivery.status().isCircuitOpen ? 1 : 0 }]),
+        counters.observe('gpucol_exporter_queue_size', () => [{ value: delivery.status().requests }]),
+        counters.observe('gpucol_exporter_queue_capacity', () => [{ value: options.maxRequests }]),
+        counters.observe('gpucol_exporter_queue_bytes', () => [{ value: delivery.status().bytes }]),
+        counters.observe('gpucol_exporter_queue_capacity_bytes', () => [{ value: delivery.status().maxBytes }]),
+        counters.observe('gpucol_exporter_queued_metric_points', pointsByStorage),
+        counters.observe('gpucol_exporter_circuit_open', () => [{ value: delivery.status().isCircuitOpen ? 1 : 0 }]),
       ]
     },
     consume(batch: Batch) {
@@ -106,6 +107,7 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
     countsDelivery: true,
     describe: () => parts.subject,
     async stop(deadlineMs) {
+      isStopped = true
       flush()
       await compressQueue.settled()
       // It may have got batches all the same, at a reload that failed: whoever is put back in its place finds them.

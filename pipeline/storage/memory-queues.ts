@@ -6,6 +6,8 @@ type Rows = Map<number, QueueChanges['added'][number]>
 
 export type MemoryQueues = {
   open(name: string): QueueStore
+  /** What the last owner left, if it left something, for a queue elsewhere. */
+  take(name: string): Pick<Left, 'rows' | 'abandoned'> | undefined
   /** Nobody comes any more. */
   close(): void
 }
@@ -18,19 +20,17 @@ export function createMemoryQueues(clock?: Clock): MemoryQueues {
   const leftByName = new Map<string, Left>()
   let lastId = 0
 
-  function giveUp(name: string): void {
+  function take(name: string): Left | undefined {
     const left = leftByName.get(name)
     leftByName.delete(name)
     left?.cancel()
-    left?.abandoned()
+    return left
   }
 
   return {
+    take,
     open(name) {
-      const left = leftByName.get(name)
-      leftByName.delete(name)
-      left?.cancel()
-      const rows: Rows = left?.rows ?? new Map()
+      const rows: Rows = take(name)?.rows ?? new Map()
       return {
         persistent: false,
         takeWaiting: () => Array.from(rows.values(), withoutBody),
@@ -46,18 +46,22 @@ export function createMemoryQueues(clock?: Clock): MemoryQueues {
         read: async id => rows.get(id)?.body,
         async close(abandoned) {
           if (rows.size === 0) return
-          giveUp(name)
-          leftByName.set(name, { rows, abandoned, cancel: clock?.after(WAIT_MS, () => giveUp(name)) ?? (() => {}) })
+          take(name)?.abandoned()
+          leftByName.set(name, {
+            rows,
+            abandoned,
+            cancel: clock?.after(WAIT_MS, () => take(name)?.abandoned()) ?? (() => {}),
+          })
         },
       }
     },
     close() {
-      for (const name of leftByName.keys()) giveUp(name)
+      for (const name of leftByName.keys()) take(name)?.abandoned()
     },
   }
 }
 
-function withoutBody(row: QueueChanges['added'][number]): QueuedRequest {
+export function withoutBody(row: QueueChanges['added'][number]): QueuedRequest {
   const { body: _, ...request } = row
   return request
 }

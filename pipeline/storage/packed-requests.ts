@@ -23,18 +23,23 @@ export function packRequests(requests: Iterable<QueuedRequest>): PackedRequests 
 }
 
 export function unpackRequests({ numbers, notes }: PackedRequests): QueuedRequest[] {
-  return Array.from({ length: numbers.length / NUMBERS }, (_, i) => {
-    const [id, points, bytes, shard, acceptedMs, isTried, noteAt] = numbers.subarray(i * NUMBERS, (i + 1) * NUMBERS)
-    return {
-      id: id!,
-      points: points!,
-      bytes: bytes!,
-      ...(!Number.isNaN(shard) && { shard: shard! }),
-      ...(noteAt !== NO_NOTE && { note: notes[noteAt!]! }),
-      acceptedMs: acceptedMs!,
-      isTried: isTried === 1,
+  const requests: QueuedRequest[] = []
+  for (let at = 0; at < numbers.length; at += NUMBERS) {
+    const shard = numbers[at + 3]!
+    const noteAt = numbers[at + 6]!
+    const request = {
+      id: numbers[at]!,
+      points: numbers[at + 1]!,
+      bytes: numbers[at + 2]!,
+      acceptedMs: numbers[at + 4]!,
+      isTried: numbers[at + 5] === 1,
     }
-  })
+    // There may be hundreds of thousands: no object is made twice.
+    if (!Number.isNaN(shard)) Object.assign(request, { shard })
+    if (noteAt !== NO_NOTE) Object.assign(request, { note: notes[noteAt]! })
+    requests.push(request)
+  }
+  return requests
 }
 
 /** One after the other. They are copied: the originals may still be needed. */

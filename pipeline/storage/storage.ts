@@ -1,7 +1,7 @@
 /** The embedded store: on disk where the config names a directory, otherwise in memory. */
 import { resolve } from 'node:path'
-import type { Clock, Log, StateStore, Storage } from '../component.ts'
-import { createMemoryQueues, type MemoryQueues } from './memory-queues.ts'
+import type { Clock, Log, QueueStore, StateStore, Storage } from '../component.ts'
+import { createMemoryQueues, withoutBody, type MemoryQueues } from './memory-queues.ts'
 import { createMemoryStorage } from './memory-storage.ts'
 import { packEntries, unpackEntries } from './packed-entries.ts'
 import { createStoreDirectory, type StoreDirectory } from './store-directory.ts'
@@ -41,13 +41,29 @@ export async function openStorage(
     ...state,
     async queue(name, options) {
       const at = options.directory === undefined ? own : directoryAt(options.directory)
-      return (await at?.queue(name, options.maxBytes)) ?? memoryQueues.open(name)
+      const queue = await at?.queue(name, options.maxBytes)
+      return queue === undefined ? memoryQueues.open(name) : takeOver(queue, memoryQueues, name)
     },
     async close() {
       memoryQueues.close()
       await Promise.all(Array.from(directories.values(), one => one.close()))
     },
   }
+}
+
+/** An exporter that had its queue in memory has it on disk after a reload. */
+async function takeOver(queue: QueueStore, memory: MemoryQueues, name: string): Promise<QueueStore> {
+  const left = memory.take(name)
+  if (left === undefined) return queue
+  const added = Array.from(left.rows.values(), row => ({ ...row, id: queue.nextId() }))
+  try {
+    await queue.write({ added, removed: [], tried: new Map() })
+  } catch {
+    // The owner that comes will meet the same, and say it.
+    left.abandoned()
+    return queue
+  }
+  return { ...queue, takeWaiting: () => [...queue.takeWaiting(), ...added.map(withoutBody)] }
 }
 
 async function openState(

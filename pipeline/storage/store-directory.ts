@@ -1,4 +1,6 @@
 /** A directory on disk and the worker that has it, as long as somebody keeps something there. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { sleep } from '../clock/sleep.ts'
 import type { Clock, Log, QueueStore } from '../component.ts'
 import { openDiskQueue, type Ids } from './disk-queue.ts'
@@ -39,11 +41,17 @@ export function createStoreDirectory(path: string, log: Log, clock: Clock): Stor
     try {
       await lock(worker, path, log, clock)
       isOpen = true
+      // Also where nobody has a queue any more.
+      if (existsSync(join(path, 'queue.db'))) watch(worker)
       return worker
     } catch (error) {
       await worker.close()
       throw error
     }
+  }
+
+  function watch(worker: WorkerClient): void {
+    unwatch ??= watchForgottenQueues(worker, path, queueNames, log, clock)
   }
 
   async function leave(user: string): Promise<void> {
@@ -82,7 +90,7 @@ export function createStoreDirectory(path: string, log: Log, clock: Clock): Stor
           queueNames.delete(name)
           await leave(user)
         })
-        unwatch ??= watchForgottenQueues(worker, path, queueNames, log, clock)
+        watch(worker)
         return queue
       } catch (error) {
         queueNames.delete(name)

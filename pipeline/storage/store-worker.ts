@@ -41,9 +41,8 @@ function perform(call: WorkerCall): WorkerAnswer {
       there(state).write(call.name, call.changes)
       return undefined
     case 'openQueue': {
-      if (lock === undefined) throw new Error('the store is closed')
-      queues ??= openQueues({ directory, now: Date.now, notice: notice => say({ notice }) })
-      return { waiting: queues.open(call.name, call.maxBytes), nextId: queues.nextId() }
+      const opened = opensQueues()
+      return { waiting: opened.open(call.name, call.maxBytes), nextId: opened.nextId() }
     }
     case 'writeQueue':
       there(queues).write(call.name, call.changes)
@@ -51,7 +50,7 @@ function perform(call: WorkerCall): WorkerAnswer {
     case 'readQueue':
       return there(queues).read(call.id)
     case 'queueContents':
-      return there(queues).contents()
+      return opensQueues().contents()
     case 'dropQueued':
       return there(queues).dropBefore(call.name, call.acceptedMs)
     case 'close':
@@ -67,6 +66,12 @@ function open(path: string): { busy: boolean } {
   } catch (error) {
     throw describeFailure(error, 'state', 'lock.db', path)
   }
+}
+
+function opensQueues(): QueueDatabase {
+  if (lock === undefined) throw new Error('the store is closed')
+  queues ??= openQueues({ directory, now: Date.now, notice: notice => say({ notice }) })
+  return queues
 }
 
 function close(): undefined {

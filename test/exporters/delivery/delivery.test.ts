@@ -412,6 +412,28 @@ describe('delivery', () => {
       await stopPush(host, next)
     })
 
+    it('may do so while it still waits for its queue, which is then given back', async () => {
+      const plain = testHost() as TestHost
+      const asked = Promise.withResolvers<void>()
+      let isClosed = false
+      const host: TestHost = {
+        ...plain,
+        storage: {
+          ...plain.storage,
+          async queue(...its) {
+            await asked.promise
+            return { ...(await plain.storage.queue(...its)), close: async () => void (isClosed = true) }
+          },
+        },
+      }
+      const push = createPush(host, pushConfig(), numberParts())
+      const started = push.start()
+      await stopPush(host, push, 1000)
+      asked.resolve()
+      await started
+      assert.equal(isClosed, true)
+    })
+
     it('may do so twice, and without having been started', async () => {
       const host = testHost() as TestHost
       const push = createPush(host, pushConfig(), numberParts())

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -271,6 +272,45 @@ describe('delivery from disk', () => {
       await next.host.clock.advance(1000)
       assert.deepEqual(next.destination.taken, [])
       await end(next)
+    })
+
+    it('loses nothing on a volume that is really full, and has the queue on disk again afterwards', async function () {
+      try {
+        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', directory], { stdio: 'ignore' })
+      } catch {
+        // Only the administrator may do this.
+        this.skip()
+      }
+      try {
+        const padding = Buffer.alloc(2 ** 20, ' ')
+        const process = await begin({}, { maxPoints: 1 }, queue => queue, {
+          compress: body => Buffer.concat([body, padding]),
+        })
+        const { host, destination, push } = process
+        destination.answer = down
+        const batch = points(50)
+        push.consume(batch)
+        await host.clock.advance(60_000)
+        const waiting = queued(process)
+        assert.ok(waiting['{storage="disk"}']! > 5 && waiting['{storage="memory"}']! > 5, JSON.stringify(waiting))
+        assert.ok(
+          host.logged.some(line => line.startsWith('failing the queue on disk: no room left for the queue in ')),
+        )
+        destination.answer = up
+        await host.clock.advance(60_000)
+        assert.deepEqual(
+          destination.taken.toSorted((a, b) => a - b),
+          [...batch.values],
+        )
+        assert.ok(host.logged.includes('ok the queue on disk'))
+        destination.answer = down
+        push.consume(points(3))
+        await host.clock.advance(1000)
+        assert.equal(queued(process)['{storage="disk"}'], 3)
+        await end(process)
+      } finally {
+        execFileSync('umount', ['--lazy', directory])
+      }
     })
 
     it('makes room for what is new by what is oldest, and never fills memory', async () => {

@@ -122,6 +122,18 @@ describe('a queue in the store', () => {
     assert.equal((await another.queue('a', options)).takeWaiting().length, 1)
   })
 
+  it('on disk has what its owner had in memory before', async () => {
+    const storage = await openAt(undefined)
+    const queue = await storage.queue('a', options)
+    await add(queue, body(1), body(2))
+    await queue.close(() => assert.fail('somebody comes'))
+    const onDisk = await storage.queue('a', { ...options, directory })
+    assert.equal(onDisk.persistent, true)
+    const waiting = onDisk.takeWaiting()
+    assert.equal(waiting.length, 2)
+    assert.deepEqual(new Uint8Array((await onDisk.read(waiting[1]!.id))!), body(2))
+  })
+
   it('is in memory, and says so, where its directory cannot be used', async () => {
     await writeFile(join(directory, 'file'), '')
     const storage = await openAt(undefined)

@@ -34,7 +34,7 @@ const config = {
       enum: ['thin', 'refuse'],
       default: 'thin',
       description:
-        'What is done above the soft limit. `thin` holds back the newest batch of each source and hands it on when there is room again: scrapes are late, and older ones left out. `refuse` is what is done above the hard limit.',
+        'What is done above the soft limit. `thin` holds back the newest batch of each source and hands it on when there is room again: scrapes are late, and older ones left out; what was pushed is refused. `refuse` is what is done above the hard limit.',
     },
     check_interval: duration('How often it is looked at how much memory is in use.', '1s'),
   },
@@ -141,7 +141,9 @@ export const memoryLimiter = defineProcessor({
           return next(batch)
         }
         // A newer batch in the place of an older one needs no more memory.
-        if ((pressure === 'hard' || options.above_soft_limit === 'refuse') && !held.has(batch.source)) {
+        const isHeldBack = pressure === 'soft' && options.above_soft_limit === 'thin'
+        // A batch that was pushed is a part of what its source has, and whoever pushed it can send it again.
+        if (batch.source.origin !== undefined || (!isHeldBack && !held.has(batch.source))) {
           throw new RefusedError('there is not enough memory just now')
         }
         countThinned(held.put(batch))

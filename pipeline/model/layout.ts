@@ -144,6 +144,10 @@ export class Numbering<T> {
   readonly items: T[] = []
   #numbers = new Map<T, number>()
 
+  find(item: T): number | undefined {
+    return this.#numbers.get(item)
+  }
+
   numberOf(item: T): number {
     let number = this.#numbers.get(item)
     if (number === undefined) {

@@ -17,6 +17,12 @@ export class SeriesIndex {
     this.#labels = new Uint32Array(capacity)
   }
 
+  /** The column that has this series, or -1. */
+  find(name: string, labels: number): number {
+    const nameNumber = this.#nameNumbers.get(name)
+    return nameNumber === undefined ? -1 : this.#slots[this.#find(nameNumber, labels)]!
+  }
+
   /** The column that has this series, which is `column` from now on if none had. */
   findOrAdd(name: string, labels: number, column: number): number {
     let nameNumber = this.#nameNumbers.get(name)

@@ -62,7 +62,7 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'gpucol_receiver_exemplars',
     '{exemplar}',
     [...receiver, 'outcome'],
-    'Scraped exemplars, by outcome: left out, as all are, or bad.',
+    'Exemplars that came, by outcome: left out, as all are, or bad.',
   ),
   counter(
     'gpucol_receiver_missing_ends',
@@ -76,6 +76,26 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     receiver,
     'Scraped samples of a series that the same scrape had already; the first counts.',
   ),
+  counter(
+    'gpucol_receiver_requests',
+    '{request}',
+    [...receiver, 'status'],
+    'HTTP requests that were answered, by status; for the receivers that are pushed to.',
+  ),
+  counter(
+    'gpucol_receiver_rejected_metric_points',
+    '{point}',
+    receiver,
+    'Points that were pushed and make no sense, or are above a limit; the client was told how many, and why the first.',
+  ),
+  counter(
+    'gpucol_receiver_late_metric_points',
+    '{point}',
+    receiver,
+    'Points that were pushed and left out because a newer one of their series had come, or, of deltas, the same one.',
+  ),
+  gauge('gpucol_receiver_sources', '{source}', receiver, 'Resources and scopes that push, and have series now.'),
+  gauge('gpucol_receiver_live_series', '{series}', receiver, 'Series that were pushed and have not ended.'),
   counter(
     'gpucol_receiver_kubernetes_requests',
     '{request}',

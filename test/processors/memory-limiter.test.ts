@@ -52,6 +52,20 @@ function limiter(config: { [K in keyof Config]?: Config[K] | undefined } = {}) {
 }
 
 describe('memory_limiter', () => {
+  it('refuses what was pushed above the soft limit: it is a part, and can be sent again', async () => {
+    const { processor, set, taken } = limiter()
+    void processor.start!()
+    await set(750)
+    const scope = { name: '', version: '', attributes: new Map(), schemaUrl: '' }
+    const origin = { resource: { attributes: new Map(), schemaUrl: '' }, scope }
+    const batch = batchFromText('a 1', { source: { ...createSource('pushed'), origin } })
+    assert.throws(() => processor.consume(batch), RefusedError)
+    await set(100)
+    processor.consume(batch)
+    assert.equal(taken(), 'a 1\n')
+    await processor.stop!(0)
+  })
+
   it('hands on everything while there is memory', async () => {
     const { processor, set, scrape, taken, host } = limiter()
     void processor.start!()

@@ -4,5 +4,7 @@ import { debug } from './debug.ts'
 import { file } from './file.ts'
 import { otlpHttp } from './otlp-http.ts'
 import { prometheus } from './prometheus.ts'
+import { prometheusRemoteWrite } from './prometheus-remote-write.ts'
 
 export const exporters: readonly ExporterDefinition[] = [prometheus, otlpHttp, file, debug]
+export const exporters: readonly ExporterDefinition[] = [prometheus, prometheusRemoteWrite, debug]

@@ -16,12 +16,16 @@ export type Payload = {
 export type Sent =
   /** `rejectedPoints` were not taken and never will be; the destination says why. */
   | { readonly outcome: 'accepted'; readonly rejectedPoints?: number; readonly message?: string }
-  /** Not now. `afterMs` is what the destination asked for; `mayHaveArrived` where nobody knows whether it was taken. */
+  /**
+   * Not now. `afterMs` is what the destination asked for; `mayHaveArrived` where nobody knows whether it was taken; `atOnce` where the
+   * next attempt sends something else, so that there is nothing to wait for.
+   */
   | {
       readonly outcome: 'retry'
       readonly message: string
       readonly afterMs?: number
       readonly mayHaveArrived?: true
+      readonly atOnce?: true
     }
   /** Never: it is dropped and counted. */
   | { readonly outcome: 'refused'; readonly message: string }

@@ -16,10 +16,17 @@ export type HttpAnswer = {
 }
 
 export type HttpParts = {
-  /** Where and how: url, content type, content encoding and further headers for a payload. */
-  request(payload: Payload): { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  /** Where and how a payload is sent. */
+  request(payload: Payload): HttpRequest
   /** What the answer means by the protocol's rules. Retry-After is read by whoever calls this where it gives no `afterMs`. */
-  judge(answer: HttpAnswer): Sent
+  judge(answer: HttpAnswer, payload: Payload, request: HttpRequest): Sent
+}
+
+/** URL, content type, content encoding and further headers; a body only if it is not the payload's. */
+export type HttpRequest = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
 }
 
 export type Send = (payload: Payload, signal: AbortSignal) => Promise<Sent>
@@ -33,8 +40,7 @@ export function createSend(host: Host, config: PushConfig, { request, judge }: H
   const credentials = createCredentials({ ...config, http_headers: headerValues(config) }, clock)
   const oauth2 = config.oauth2 && createOAuth2(host, config.oauth2, config.proxy_url)
 
-  async function prepare(payload: Payload, signal: AbortSignal): Promise<NetworkRequest> {
-    const { url, headers } = request(payload)
+  async function prepare({ url, headers, body }: Required<HttpRequest>, signal: AbortSignal): Promise<NetworkRequest> {
     const authorization = await oauth2?.authorization(signal)
     const tls = credentials.tls()
     return {
@@ -45,17 +51,18 @@ export function createSend(host: Host, config: PushConfig, { request, judge }: H
         ...credentials.headers(),
         ...(authorization !== undefined && { authorization }),
       },
-      body: payload.body,
+      body,
       timeoutMs,
       ...(tls !== undefined && { tls }),
       ...(config.proxy_url !== undefined && { proxyUrl: config.proxy_url }),
     }
   }
 
-  async function attempt(payload: Payload, signal: AbortSignal, mayRefresh: boolean): Promise<Sent> {
+  async function attempt(payload: Payload, signal: AbortSignal, mayRepeat: boolean): Promise<Sent> {
+    const asked = request(payload)
     let prepared: NetworkRequest
     try {
-      prepared = await prepare(payload, signal)
+      prepared = await prepare({ body: payload.body, ...asked }, signal)
     } catch (error) {
       return { outcome: 'retry', message: (error as Error).message }
     }
@@ -66,11 +73,12 @@ export function createSend(host: Host, config: PushConfig, { request, judge }: H
       const { message } = error as Error
       return { outcome: 'retry', message, ...(!neverArrived(error) && { mayHaveArrived: true as const }) }
     }
-    if (answer.status === 401 && oauth2 !== undefined && mayRefresh) {
+    if (answer.status === 401 && oauth2 !== undefined && mayRepeat) {
       oauth2.forget(prepared.headers!['authorization']!)
       return attempt(payload, signal, false)
     }
-    const sent = judge(answer)
+    const sent = judge(answer, payload, asked)
+    if (sent.outcome === 'retry' && sent.atOnce === true && mayRepeat) return attempt(payload, signal, false)
     if (sent.outcome !== 'retry' || sent.afterMs !== undefined) return sent
     const afterMs = retryAfterMs(answer.headers.get('retry-after'), clock.now())
     return afterMs === undefined ? sent : { ...sent, afterMs }

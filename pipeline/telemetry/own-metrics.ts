@@ -366,11 +366,17 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     [...exporter, 'status'],
     'HTTP requests that were answered, by status; for the exporters that are scraped.',
   ),
+  gauge(
+    'gpucol_exporter_live_series',
+    '{series}',
+    exporter,
+    'Series that can be scraped now, or whose end the destination was not told yet.',
+  ),
   counter(
     'gpucol_exporter_left_out_metric_points',
     '{point}',
     [...exporter, 'reason'],
-    'Points that were not sent, by why: no number where the destination wants one, too many attributes, a summary that it does not take, a histogram with parts that are no counts, larger than a request, or a counter whose increase is not known.',
+    'Points that were not sent, by why: no number where the destination wants one, too many attributes, a summary that it does not take, a histogram with parts that are no counts, larger than a request, a counter whose increase is not known, of `delta` metrics, which the protocol does not have, or `repeated`, where the destination has one of that time or a later one.',
   ),
   counter(
     'gpucol_exporter_resets',
@@ -378,7 +384,6 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     exporter,
     'Counters that were found to have begun anew, where increases are sent.',
   ),
-  gauge('gpucol_exporter_live_series', '{series}', exporter, 'Series that can be scraped now.'),
   gauge(
     'gpucol_exporter_conflicts',
     '{conflict}',

@@ -63,6 +63,8 @@ export function dcgmText(labels: readonly string[], seed: number): string {
 function value(field: number, random: () => number): string {
   if (field === 4 || (field >= 20 && field < 23)) return (random() * (field === 4 ? 700 : 1)).toFixed(6)
   if (field === 5) return String(Math.floor(random() * 1e12))
+  // Yes or no.
+  if (field === 16 || field === 19) return String(Math.floor(random() * 2))
   if (field > 22) return String(Math.floor(random() * 1e10))
   return String(Math.floor(random() * (field < 2 ? 2600 : field > 11 && field < 15 ? 80_000 : 100)))
 }

@@ -27,14 +27,14 @@ type Labels = Readonly<Record<string, string>>
 type Cell = { value: number; readonly attributes: Attributes }
 
 /** Loads the SDK, which takes a tenth of a second: only what runs a service calls this. */
-export async function createInstruments(resourceAttributes: Attributes): Promise<Instruments> {
+export async function createInstruments(resourceAttributes: Attributes, nowMs: () => number): Promise<Instruments> {
   const [{ ValueType }, sdk, { PrometheusSerializer }] = await Promise.all([
     import('@opentelemetry/api'),
     import('@opentelemetry/sdk-metrics'),
     import('@opentelemetry/exporter-prometheus'),
   ])
   const { AggregationTemporality, DataPointType, InstrumentType } = sdk
-  const histograms = createOwnHistograms(SCOPE, {
+  const histograms = createOwnHistograms(SCOPE, nowMs, {
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
     dataPointType: DataPointType.HISTOGRAM,
     valueType: ValueType.DOUBLE,

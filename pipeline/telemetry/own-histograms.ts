@@ -27,10 +27,10 @@ class Cell implements HistogramCell {
   #min = Infinity
   #max = -Infinity
 
-  constructor(attributes: Attributes, bounds: readonly number[]) {
+  constructor(attributes: Attributes, bounds: readonly number[], startTime: HrTime) {
     this.attributes = attributes
     this.#bounds = bounds
-    this.#startTime = now()
+    this.#startTime = startTime
     this.#counts = Array.from({ length: bounds.length + 1 }, () => 0)
   }
 
@@ -60,12 +60,18 @@ class Cell implements HistogramCell {
 /** `kinds` are the SDK's numbers for what these data are. */
 export function createOwnHistograms(
   scope: string,
+  nowMs: () => number,
   kinds: Pick<HistogramMetricData, 'aggregationTemporality' | 'dataPointType'> & {
     readonly valueType: HistogramMetricData['descriptor']['valueType']
   },
 ): OwnHistograms {
   const families = new Map<string, Family>()
   const { aggregationTemporality, dataPointType, valueType } = kinds
+
+  function now(): HrTime {
+    const ms = nowMs()
+    return [Math.floor(ms / 1000), Math.floor((ms % 1000) * 1e6)]
+  }
 
   function dataOf({ metric, cells }: Family, endTime: HrTime): HistogramMetricData {
     const { name, unit, description } = metric
@@ -82,7 +88,7 @@ export function createOwnHistograms(
       let family = families.get(metric.name)
       if (family === undefined) families.set(metric.name, (family = { metric, cells: new Map() }))
       let cell = family.cells.get(key)
-      if (cell === undefined) family.cells.set(key, (cell = new Cell(attributes, metric.buckets ?? [])))
+      if (cell === undefined) family.cells.set(key, (cell = new Cell(attributes, metric.buckets ?? [], now())))
       return cell
     },
     producer: {
@@ -100,8 +106,3 @@ export function createOwnHistograms(
 
 /** The SDK says whose data these are. */
 const NO_RESOURCE = { attributes: {}, merge: () => NO_RESOURCE, getRawAttributes: () => [] }
-
-function now(): HrTime {
-  const ms = Date.now()
-  return [Math.floor(ms / 1000), (ms % 1000) * 1e6]
-}

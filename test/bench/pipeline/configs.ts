@@ -42,7 +42,8 @@ export function gpucolConfig(variant: Variant, places: Places): object {
         scrape_timeout: `${interval - 1}s`,
         static_targets: addresses(targets, targetsPort).map(address => `http://${address}/${variant}`),
       },
-      kubernetes_api: { kubeconfig },
+      // The cluster's own series would come on top of those that are counted here.
+      kubernetes_api: { kubeconfig, metrics: false },
     },
     processors: {
       relabel: { rules: RULES },

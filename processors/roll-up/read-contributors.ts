@@ -171,6 +171,11 @@ export function pairContributors(
       return areEqual(weights) ? undefined : weights
     },
     estimates: ({ key }) => estimated.get(key),
+    unplaced(spec) {
+      const { isAmount } = spec
+      if (readings.hasOwn || (sharedMemory === 'split' && isAmount)) return undefined
+      return { values: values.evaluate('device', spec), numbers: isAmount ? readings.unshared : readings.numbers }
+    },
     values(spec) {
       const { length } = pairs.list
       if (spec === undefined) return known.get('1', place => (pairs.list[place] === undefined ? NaN : 1))

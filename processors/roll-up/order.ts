@@ -80,7 +80,8 @@ function apart(begins: Int32Array, members: Int32Array, weights: Float64Array | 
   const firsts = new Int32Array(begins.length - 1)
   const several = new Int32Array(firsts.length)
   let count = 0
-  for (let column = 0; column < firsts.length; column++) {
+  const { length } = firsts
+  for (let column = 0; column < length; column++) {
     const begin = begins[column]!
     firsts[column] = members[begin]!
     const isAlone = begins[column + 1]! - begin === 1 && (weights === undefined || weights[begin] === 1)
@@ -90,37 +91,46 @@ function apart(begins: Int32Array, members: Int32Array, weights: Float64Array | 
 }
 
 /**
- * Writes sums, or means, of values into the columns from `first` on: to the last bit what `accumulate` and `finish` make of them.
- * False if a series would have no value, or one that is not there would have one.
+ * Writes sums, or means, of values into columns, of which there are as many as in the order: to the last bit what `accumulate` and
+ * `finish` make of them. False if a series would have no value, or one that is not there would have one.
  */
-export function writeSums(
-  order: Order,
-  values: Float64Array,
-  isMean: boolean,
-  into: Float64Array,
-  first: number,
-): boolean {
-  const { silent } = order
-  for (let i = 0; i < silent.length; i++) {
+export function writeSums(order: Order, values: Float64Array, isMean: boolean, columns: Float64Array): boolean {
+  const { firsts, silent, weights } = order
+  const { length } = silent
+  for (let i = 0; i < length; i++) {
     const value = values[silent[i]!]!
     if (value === value) return false
   }
-  const missing = writeFirsts(order.firsts, values, into, first)
-  return (
-    missing ===
-    (isMean && order.weights !== undefined ? writeWeighed : writeSeveral)(order, values, isMean, into, first)
-  )
+  const missing = writeFirsts(firsts, values, columns)
+  const found =
+    isMean && weights !== undefined
+      ? writeWeighed(order, weights, values, columns)
+      : writeSeveral(order, values, isMean, columns)
+  return found === missing
 }
 
-/** How many have no value. */
-function writeFirsts(firsts: Int32Array, values: Float64Array, into: Float64Array, first: number): number {
+/** How many have no value. Four at a time, which the compiler does not do: that is half of what a flush costs where groups are small. */
+function writeFirsts(firsts: Int32Array, values: Float64Array, columns: Float64Array): number {
   const { length } = firsts
+  const inFours = length - (length % 4)
   let missing = 0
-  for (let column = 0; column < length; column++) {
-    // Sums begin with 0, so that a single -0 is 0.
+  for (let column = 0; column < inFours; column += 4) {
+    // Sums begin with 0, so that -0 alone is 0.
+    const a = values[firsts[column]!]! + 0
+    const b = values[firsts[column + 1]!]! + 0
+    const c = values[firsts[column + 2]!]! + 0
+    const d = values[firsts[column + 3]!]! + 0
+    columns[column] = a
+    columns[column + 1] = b
+    columns[column + 2] = c
+    columns[column + 3] = d
+    const any = a + b + c + d
+    if (any !== any) missing += Number(a !== a) + Number(b !== b) + Number(c !== c) + Number(d !== d)
+  }
+  for (let column = inFours; column < length; column++) {
     const value = values[firsts[column]!]! + 0
+    columns[column] = value
     if (value !== value) missing++
-    into[first + column] = value
   }
   return missing
 }
@@ -130,8 +140,7 @@ function writeSeveral(
   { several, begins, members }: Order,
   values: Float64Array,
   isMean: boolean,
-  into: Float64Array,
-  first: number,
+  columns: Float64Array,
 ): number {
   const { length } = several
   let found = 0
@@ -144,34 +153,36 @@ function writeSeveral(
     let result = isMean ? sum / (end - begin) : sum
     if (result !== result) {
       // Somebody has no value.
-      sum = 0
-      let count = 0
-      for (let at = begin; at < end; at++) {
-        const value = values[members[at]!]!
-        if (value !== value) continue
-        sum += value
-        count++
-      }
-      if (count === 0) return NaN
-      result = isMean ? sum / count : sum
+      result = sumOfKnown(members, begin, end, values, isMean)
       if (result !== result) return NaN
-      const before = into[first + column]!
-      if (before !== before) found++
+      if (Number.isNaN(columns[column])) found++
     }
-    into[first + column] = result
+    columns[column] = result
   }
   return found
 }
 
+function sumOfKnown(members: Int32Array, begin: number, end: number, values: Float64Array, isMean: boolean): number {
+  let sum = 0
+  let count = 0
+  for (let at = begin; at < end; at++) {
+    const value = values[members[at]!]!
+    if (value !== value) continue
+    sum += value
+    count++
+  }
+  return count === 0 ? NaN : isMean ? sum / count : sum
+}
+
+/** The same for means of what does not weigh the same. */
 function writeWeighed(
-  { several, begins, members, weights }: Order,
+  { several, begins, members }: Order,
+  weights: Float64Array,
   values: Float64Array,
-  _: boolean,
-  into: Float64Array,
-  first: number,
+  columns: Float64Array,
 ): number {
-  let found = 0
   const { length } = several
+  let found = 0
   for (let i = 0; i < length; i++) {
     const column = several[i]!
     const end = begins[column + 1]!
@@ -180,14 +191,13 @@ function writeWeighed(
     for (let at = begins[column]!; at < end; at++) {
       const value = values[members[at]!]!
       if (value !== value) continue
-      sum += value * weights![at]!
-      weight += weights![at]!
+      sum += value * weights[at]!
+      weight += weights[at]!
     }
     const result = weight === 0 ? NaN : sum / weight
     if (result !== result) return NaN
-    const before = into[first + column]!
-    if (before !== before) found++
-    into[first + column] = result
+    if (Number.isNaN(columns[column])) found++
+    columns[column] = result
   }
   return found
 }

@@ -40,7 +40,8 @@ export class Orders {
       order = this.#orderOf({ slots: slots.slots, length: slots.length, numbers: unplaced?.numbers, weights }, shape)
       this.#byShape.set(shape, order)
     }
-    return order && writeSums(order, values, isMean, into, shape.first)
+    const { first, length } = shape
+    return order && writeSums(order, values, isMean, into.subarray(first, first + length))
   }
 
   /** Metrics that have the same contributors and the same series share one. */
@@ -60,7 +61,8 @@ export class Orders {
 
 function haveSameSeries(one: Shape, other: Shape): boolean {
   if (one.length !== other.length || one.columns.length !== other.columns.length) return false
-  for (let slot = 0; slot < one.columns.length; slot++) {
+  const { length } = one.columns
+  for (let slot = 0; slot < length; slot++) {
     // Columns ascend with slots: those that are there are the same.
     if (one.columns[slot]! < 0 !== other.columns[slot]! < 0) return false
   }

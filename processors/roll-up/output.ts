@@ -103,8 +103,9 @@ export function createOutput(component: string, name: string, grouping: Pick<Gro
 
 /** Every result into its column. Returns how many there were; -1 if one has none. */
 function copy(results: Float64Array, columns: Int32Array, values: Float64Array): number {
+  const { length } = columns
   let count = 0
-  for (let slot = 1; slot < columns.length; slot++) {
+  for (let slot = 1; slot < length; slot++) {
     const value = results[slot]!
     if (value !== value) continue
     const column = columns[slot]!
@@ -127,8 +128,9 @@ function areEqual(one: Uint8Array | undefined, other: Uint8Array | undefined): b
 /** Gives every result the next column, and what has none -1. Returns the first column that is free then. */
 function number(values: Float64Array, columns: Int32Array, first: number): number {
   let column = first
+  const { length } = columns
   columns[0] = -1
-  for (let slot = 1; slot < columns.length; slot++) columns[slot] = values[slot] === values[slot] ? column++ : -1
+  for (let slot = 1; slot < length; slot++) columns[slot] = values[slot] === values[slot] ? column++ : -1
   return column
 }
 
@@ -165,7 +167,8 @@ function describe(
   const labelsOf = new Uint32Array(length)
   for (let at = 0; at < shapes.length; at++) {
     const { columns: its } = shapes[at]!
-    for (let slot = 1; slot < its.length; slot++) {
+    const slots = its.length
+    for (let slot = 1; slot < slots; slot++) {
       const column = its[slot]!
       if (column < 0) continue
       metricOf[column] = at

@@ -92,7 +92,7 @@ function apart(begins: Int32Array, members: Int32Array, weights: Float64Array | 
 
 /**
  * Writes sums, or means, of values into columns, of which there are as many as in the order: to the last bit what `accumulate` and
- * `finish` make of them. False if a series would have no value, or one that is not there would have one.
+ * `finish` make of them. False if a series would have no value, or one that is not there may have one.
  */
 export function writeSums(order: Order, values: Float64Array, isMean: boolean, columns: Float64Array): boolean {
   const { firsts, silent, weights } = order

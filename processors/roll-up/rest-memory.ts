@@ -10,15 +10,17 @@ import type { Values } from './values.ts'
 /** Fills in what is used of each rest, whose devices have these numbers, and which are these parts of them. */
 export type RestMemory = (result: Float64Array, numbers: Int32Array, parts: Float64Array) => void
 
-/** Instead of a part: what is used has to be worked out from what others use. */
-const WORKED_OUT = -1
+/** Instead of a part: what is used has to be worked out from what instances use, or from what pods are known to use. */
+const BESIDE = -1
+const SHARED = -2
 
 /** How much of what its device uses is used by a rest, which stays so while the rest stays as it is; NaN if that is not asked. */
 export function partOf(record: RestRecord | undefined): number {
   if (record === undefined) return NaN
   const { device, beside, gpus } = record
   const { isShared, holdings, rest } = device.assignment
-  if (beside !== undefined || isShared) return WORKED_OUT
+  if (beside !== undefined) return BESIDE
+  if (isShared) return SHARED
   if (gpus === 0) return NaN
   return holdings.length === 0 ? 1 : rest.share
 }
@@ -67,12 +69,14 @@ export function createRestMemory(
   return (result, numbers, parts) => {
     const used = values.evaluate('device', spec)
     const own = values.evaluate('own', spec)
+    const isUnknown = sharedMemory === 'measured' && values.own.length === 0
     const { length } = rests.list
     for (let place = 0; place < length; place++) {
       const number = numbers[place]!
       const part = parts[place]!
       if (number < 0) result[place] = NaN
-      else if (part === WORKED_OUT) result[place] = restOf(rests.list[place]!, used[number]!, used, own)
+      else if (part === SHARED && isUnknown) result[place] = Math.max(0, used[number]!)
+      else if (part < 0) result[place] = restOf(rests.list[place]!, used[number]!, used, own)
       else result[place] = used[number]! * part
     }
   }

@@ -143,7 +143,11 @@ export type Processor = Life & {
 }
 
 /** Takes batches. May hold a batch until it is delivered. */
-export type Exporter = Life & { consume(batch: Batch): void }
+export type Exporter = Life & {
+  consume(batch: Batch): void
+  /** Delivery comes after `consume`: the exporter itself counts what was sent and what was not. */
+  readonly countsDelivery?: true
+}
 
 export type Extension = Life
 
@@ -298,11 +302,60 @@ export type Storage = {
   readonly persistent: boolean
   /** The named part of the store; components use their own id as name. */
   state(name: string): StateStore
+  /**
+   * The named queue; components use their own id as name, and one at a time has it. Never fails: where the disk cannot be had, that
+   * is logged and the queue is in memory.
+   */
+  queue(name: string, options: QueueOptions): Promise<QueueStore>
 }
 export type StateStore = {
   load(): Promise<ReadonlyMap<string, Uint8Array>>
   /** Resolves when the change is safe. `undefined` deletes. */
   write(changes: ReadonlyMap<string, Uint8Array | undefined>): Promise<void>
+}
+
+export type QueueOptions = {
+  /** Where it is kept; where state is unless set. */
+  readonly directory?: string
+  /** How much its owner wants to keep in it, bodies alone. */
+  readonly maxBytes: number
+}
+
+/** Requests that wait, in the order of their ids. The owner decides what is dropped. */
+export type QueueStore = {
+  /** Whether what was written survives the end of the process, however it ends. */
+  readonly persistent: boolean
+  /** What was there when it was opened, oldest first. Given once, so that nobody keeps it. */
+  takeWaiting(): readonly QueuedRequest[]
+  /** An id that is larger than all before it. */
+  nextId(): number
+  /** Resolves when all of it is safe; rejects with a sentence if it is not, and then nothing of it was done. */
+  write(changes: QueueChanges): Promise<void>
+  /** Undefined if it is not there, or not as it was written. */
+  read(id: number): Promise<Uint8Array | undefined>
+  /**
+   * Gives it back, to be opened by whoever comes next. `abandoned` is called if it is not persistent, has something in it and
+   * nobody comes.
+   */
+  close(abandoned: () => void): Promise<void>
+}
+export type QueuedRequest = {
+  readonly id: number
+  readonly points: number
+  /** Of the body. */
+  readonly bytes: number
+  readonly shard?: number
+  readonly note?: string
+  /** Wall clock. */
+  readonly acceptedMs: number
+  /** It is being sent, or was, and may have arrived. */
+  readonly isTried: boolean
+}
+export type QueueChanges = {
+  readonly added: readonly (QueuedRequest & { readonly body: Uint8Array })[]
+  readonly removed: readonly number[]
+  /** Of those that are there already: what `isTried` is now, by id. */
+  readonly tried: ReadonlyMap<number, boolean>
 }
 
 /** What the process has of the machine's memory, and what it may have. */

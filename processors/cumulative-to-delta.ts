@@ -7,13 +7,9 @@
  */
 import { defineProcessor, type ConfigSchema } from '../pipeline/component.ts'
 import { duration, parseDuration } from '../pipeline/config/fields.ts'
-import type { Source } from '../pipeline/model/batch.ts'
+import { asDelta, createDeltaConversion } from '../pipeline/deltas/delta-conversion.ts'
 import type { SeriesMap } from '../pipeline/model/label-processor.ts'
-import { createPlanner } from '../pipeline/model/planner.ts'
-import { metricFrom, type Metric, type MetricType } from '../pipeline/model/series.ts'
 import { checkSelectors, compileSelectors, selectors } from '../pipeline/relabel/select-series.ts'
-import { deltasOf, knownFor, park, type Known } from './cumulative-to-delta/deltas.ts'
-import { createParked } from './cumulative-to-delta/parked.ts'
 
 const config = {
   type: 'object',
@@ -36,11 +32,6 @@ const config = {
   additionalProperties: false,
 } as const satisfies ConfigSchema
 
-const CONVERTED: ReadonlySet<MetricType> = new Set<MetricType>(['counter', 'histogram'])
-
-/** How often it is looked for series that are away for too long. */
-const EXPIRE_MS = 60_000
-
 export const cumulativeToDelta = defineProcessor({
   type: 'cumulative_to_delta',
   aliases: ['cumulativetodelta'],
@@ -54,73 +45,19 @@ export const cumulativeToDelta = defineProcessor({
   },
 
   create({ match, max_staleness, initial_value }, host, next) {
-    const { clock, counters, log } = host
-    const planner = createPlanner(markDeltas(match))
-    const store = host.storage.state([host.id, host.pipeline ?? ''].join(' '))
-    const knownBySource = new Map<Source, Known>()
-    const parked = createParked()
-    const createdMs = clock.now()
-    const options = {
-      parked,
+    const { counters } = host
+    const conversion = createDeltaConversion(host, {
+      storeName: [host.id, host.pipeline ?? ''].join(' '),
+      mark: markDeltas(match),
       maxStalenessMs: parseDuration(max_staleness),
-      isWhole: (startMs: number) =>
-        initial_value === 'keep' || (initial_value === 'auto' && startMs >= createdMs && startMs <= clock.now()),
-    }
-    let isStarted = false
-    let cancelTimer = (): void => {}
-
-    function expire(): void {
-      cancelTimer = clock.after(EXPIRE_MS, expire)
-      parked.expire(clock.now() - options.maxStalenessMs)
-    }
-
-    function forget(source: Source): void {
-      planner.forget(source)
-      const known = knownBySource.get(source)
-      if (known !== undefined) park(known, parked)
-      knownBySource.delete(source)
-    }
-
+      initialValue: initial_value,
+      resets: count => counters.add('gpucol_processor_resets', count),
+      undetermined: (reason, points) => counters.add('gpucol_processor_undetermined_metric_points', points, { reason }),
+    })
     return {
-      async start() {
-        try {
-          await parked.load(store)
-        } catch (error) {
-          log.warn(`starting without the last values of counters: ${(error as Error).message}`)
-        }
-        isStarted = true
-        expire()
-      },
-      consume(batch) {
-        const { source, layout } = batch
-        if (batch.outcome === 'removed') forget(source)
-        if (batch.outcome !== 'ok') return next(batch)
-        const before = knownFor(layout, planner.planFor(source, layout).output, knownBySource.get(source), parked)
-        // Until it is loaded what is known, nothing is learnt: the first increase after that covers the time before.
-        const learn = (known: Known) => void (isStarted && knownBySource.set(source, known))
-        learn(before)
-        if (before.counters.columns.length === 0) return next(batch)
-        const { batch: deltas, known, resets, undetermined } = deltasOf(batch, before, options)
-        // Who does not take the batch gets its increases with the next one.
-        next(deltas)
-        learn(known)
-        if (resets > 0) counters.add('gpucol_processor_resets', resets)
-        for (const [reason, amount] of undetermined) {
-          counters.add('gpucol_processor_undetermined_metric_points', amount, { reason })
-        }
-      },
-      async stop() {
-        cancelTimer()
-        if (!isStarted) return
-        isStarted = false
-        for (const known of knownBySource.values()) park(known, parked)
-        parked.expire(clock.now() - options.maxStalenessMs)
-        try {
-          await parked.save(store)
-        } catch (error) {
-          log.warn(`the last values of counters are lost: ${(error as Error).message}`)
-        }
-      },
+      start: () => conversion.start(),
+      consume: batch => conversion.convert(batch, next),
+      stop: () => conversion.stop(),
       describe: () => `${match.length === 0 ? 'all counters' : 'some counters'} as increases`,
     }
   },
@@ -128,11 +65,9 @@ export const cumulativeToDelta = defineProcessor({
 
 function markDeltas(match: readonly string[]): SeriesMap {
   const selector = compileSelectors(match)
-  const mark = (metric: Metric): Metric =>
-    CONVERTED.has(metric.type) && metric.isDelta !== true ? metricFrom({ ...metric, isDelta: true }) : metric
-  if (match.length === 0) return { by: 'metric', map: metric => [{ metric: mark(metric) }] }
+  if (match.length === 0) return { by: 'metric', map: metric => [{ metric: asDelta(metric) }] }
   return {
     by: 'series',
-    map: series => [selector.selects(series) ? { metric: mark(series.metric), labels: series.labels } : series],
+    map: series => [selector.selects(series) ? { metric: asDelta(series.metric), labels: series.labels } : series],
   }
 }

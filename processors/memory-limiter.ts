@@ -19,7 +19,7 @@ const config = {
       type: 'string',
       default: '85%',
       description:
-        'Above this batches are refused, but for newer ones of sources of which one is held back: their sources keep them, or have newer ones when they try again. A size (`1500MiB`) is compared with physical memory; a percentage is one of the memory of the container or the machine, and of the heap that Node may have.',
+        'Above this batches are refused, but for newer ones of sources of which one is held back: receivers that scrape keep them, begin no more scrapes, and try again every second. A size (`1500MiB`) is compared with physical memory; a percentage is one of the memory of the container or the machine, and of the heap that Node may have.',
     },
     soft_limit: {
       type: 'string',

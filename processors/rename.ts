@@ -41,7 +41,7 @@ const config = {
       default: {},
       additionalProperties: { type: 'string', minLength: 1 },
       description:
-        'By the older name whether the metric is emitted by it: on, off, or a date (UTC) from whose beginning on it is not; `*` is for all that are not named. Where no older name is emitted, the newer one stays.',
+        'By the older name whether the metric is emitted by it: on, off, or a date (UTC) from whose beginning on it is not; `*` is for all that are not named. Where no older name is emitted, the newer one stays. What was removed has none, so that it is left out.',
     },
   },
   required: ['from', 'to'],
@@ -69,6 +69,7 @@ export const rename = defineProcessor({
       clock,
       log,
     )
+    const removed = new Set(translation.removed.map(({ metric }) => metric))
     const translator: Translator = { ...translation, table: identities(cluster) }
     const warned = new Set<string>()
     let isMissing = false
@@ -107,10 +108,13 @@ export const rename = defineProcessor({
       by: 'context',
       context: layout => namesTaken(layout, translation),
       map(series, look, context) {
-        const all = translationsOf(series.metric.name)
+        const { name, family } = series.metric
+        const gone = removed.has(name) ? name : family
+        if (removed.has(gone)) return emission.isOn(gone, look) ? [series] : []
+        const all = translationsOf(name)
         if (all.every(its => its.to === undefined) || all.some(its => isTranslated(series, its))) return [series]
-        const wanted = all.filter(({ to: name, status }) => {
-          return translation.older === 'from' || status === 'same' || emission.isOn(name!, look)
+        const wanted = all.filter(({ to: becomes, status }) => {
+          return translation.older === 'from' || status === 'same' || emission.isOn(becomes!, look)
         })
         const results = wanted.map(its => translated(series, its, look, context as NamesTaken)).filter(isMeant)
         const mapped = results.flat()

@@ -40,7 +40,7 @@ export const prometheus = defineReceiver({
   create({ config, strict }, host, next) {
     const jobs = config.scrape_configs.map(job => wholeJob(job, config.global))
     return createReceiverOf(
-      scheduler =>
+      (scheduler, give) =>
         jobs.map(job => {
           const options = scrapeOptions(job, strict, host)
           const defaults = targetDefaults(job)
@@ -49,7 +49,7 @@ export const prometheus = defineReceiver({
               name: `job ${job.job_name}`,
               discoveries: discoveriesOf(job, host),
               specs: found => [specFrom(found, defaults)],
-              createTarget: (spec, blocked) => createTarget({ ...options, ...spec, blocked }, host, next),
+              createTarget: (spec, blocked) => createTarget({ ...options, ...spec, blocked }, host, give),
               targetLimit: job.target_limit ?? 0,
               keepDropped: job.keep_dropped_targets ?? KEEP_DROPPED,
             },
@@ -58,6 +58,7 @@ export const prometheus = defineReceiver({
           )
         }),
       host,
+      next,
       count => `${counted(count, 'target')} of ${counted(jobs.length, 'job')}`,
     )
   },

@@ -14,6 +14,7 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
   ['pipeline/series-processor.ts', ['pipeline/model/', 'pipeline/component.ts']],
   ['pipeline/package-files.ts', []],
   ['pipeline/formats/', ['pipeline/model/']],
+  ['pipeline/deltas/', ['pipeline/component.ts', 'pipeline/model/']],
   ['pipeline/clock/', ['pipeline/component.ts']],
   ['pipeline/cluster/', ['pipeline/component.ts', 'pipeline/model/']],
   ['pipeline/config/', ['pipeline/component.ts']],
@@ -112,6 +113,19 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
       'pipeline/config/fields.ts',
     ],
   ],
+  // A vendor's preset is read when a config is checked.
+  [
+    'exporters/otlp-http',
+    [
+      'pipeline/component.ts',
+      'pipeline/formats/',
+      'pipeline/model/',
+      'pipeline/deltas/',
+      'pipeline/catalog/',
+      'pipeline/config/fields.ts',
+      'exporters/delivery/',
+    ],
+  ],
   ...['receivers/', 'processors/', 'exporters/'].map(
     folder =>
       [
@@ -123,11 +137,14 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
           'pipeline/model/',
           'pipeline/relabel/',
           'pipeline/kubernetes/',
+          'pipeline/deltas/',
           'pipeline/clock/',
           'pipeline/config/fields.ts',
           'pipeline/server/router.ts',
           'pipeline/server/serve.ts',
           'pipeline/http/credentials.ts',
+          'pipeline/http/failure.ts',
+          'pipeline/http/read-body.ts',
         ],
       ] as const,
   ),

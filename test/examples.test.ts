@@ -1,7 +1,8 @@
-/** Every example config is valid and runs, and tests beside configs pass. The demo runs for real, in test/e2e. */
+/** Every example config is valid, runs and has a test, and tests beside configs pass. The demo also runs for real, in test/e2e. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
+import { parse } from 'yaml'
 import { exporters } from '../exporters/registry.ts'
 import { loadConfig } from '../pipeline/config/loaded-config.ts'
 import { extensions } from '../pipeline/extensions.ts'
@@ -25,6 +26,13 @@ describe('example configs', () => {
         const lines = readFileSync(join(root, file), 'utf8').split('\n')
         assert.match(lines[0]!, /^# [A-Z]/)
         assert.ok(lines.includes('# yaml-language-server: $schema=../schema.json'))
+      })
+
+      it('has a test of its own', () => {
+        const path = join(root, 'configs/examples/tests', `${basename(file, '.yaml')}.test.yaml`)
+        const { config, tests } = parse(readFileSync(path, 'utf8')) as { config: unknown; tests: unknown[] }
+        assert.equal(config, `../${basename(file)}`)
+        assert.ok(tests.length > 0)
       })
 
       it('is valid without a warning, starts, runs for a minute and stops', async () => {

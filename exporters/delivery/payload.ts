@@ -41,4 +41,5 @@ export type Encoder = {
   readonly pendingPoints: number
 }
 
+/** Takes what it needs of the bytes before it returns: the encoder may write into them again. */
 export type Emit = (request: Request) => void

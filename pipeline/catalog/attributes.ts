@@ -87,7 +87,7 @@ export const JOINED: Readonly<Partial<Record<Attribute, string>>> = {
 
 /** What is known of contributors that are no readings. */
 export const QUANTITIES: Readonly<Partial<Record<ContributorKind, readonly string[]>>> = {
-  gpu: ['allocated', 'mig'],
+  gpu: ['allocated', 'fractional', 'mig'],
   pod: ['gpus', 'gpu_memory', 'cpu_requests', 'memory_requests', 'cpu_limits', 'memory_limits', 'millicpus', 'age'],
   node: ['gpus'],
   project_quota: ['gpus', 'cpu_cores', 'memory_bytes'],

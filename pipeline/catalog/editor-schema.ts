@@ -3,6 +3,7 @@ import { closeMaps, mapSchemas, type Schema } from '../config/schema-walk.ts'
 import { inputSchema } from './input-schema.ts'
 import { legacySchema } from './legacy-schema.ts'
 import { outputSchema } from './output-schema.ts'
+import { vendorSchema } from './vendor-schema.ts'
 
 export function inputEditorSchema(): object {
   return editorSchemaOf('input', inputSchema)
@@ -16,11 +17,15 @@ export function legacyEditorSchema(): object {
   return editorSchemaOf('legacy', legacySchema)
 }
 
-function editorSchemaOf(kind: string, schema: Schema): object {
+export function vendorEditorSchema(): object {
+  return editorSchemaOf('vendor', vendorSchema, 'gpucol preset of a vendor')
+}
+
+function editorSchemaOf(kind: string, schema: Schema, title = `gpucol ${kind} catalog`): object {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     $comment: `Generated from pipeline/catalog/${kind}-schema.ts by \`npm run generate\`.`,
-    title: `gpucol ${kind} catalog`,
+    title,
     ...mapSchemas(closeMaps(schema), nothingIsAMap),
     type: 'object',
   }

@@ -1,4 +1,5 @@
 /** The page of a legacy catalog: what became of every metric, and what cannot be had any more. */
+import type { Generation } from './generation.ts'
 import type { LegacyCatalog, LegacyMetric } from './legacy-schema.ts'
 import { expandNames } from './name-pattern.ts'
 import type { MetricTranslation, ShapeTranslation, Translation } from './translation.ts'
@@ -29,7 +30,7 @@ other ids of the series; where nobody knows these, the series is left out. Value
 | ${name} | ${newer} | labels | value |
 |---|---|---|---|
 ${translated.map(metric => metricRow(metric, translation)).join('\n')}
-${labelsSection(catalog, translation)}${variantsSection(translated, variants, translation)}${notesSection(translated)}${removedSection(removed, newer)}${addedSection(added, name)}`
+${labelsSection(catalog, translation)}${variantsSection(translated, variants, translation)}${notesSection(translated)}${removedSection(removed, newestOf(translation.to))}${addedSection(added, name)}`
 }
 
 function metricRow(metric: LegacyMetric, translation: Translation): string {
@@ -118,6 +119,11 @@ function notesSection(metrics: readonly LegacyMetric[]): string {
 
 ${notes.map(({ metric, decision }) => `- \`${metric}\`: ${decision!.trim()}`).join('\n')}
 `
+}
+
+/** Which has the metrics that `roll_up` makes. */
+function newestOf({ name, next }: Generation): string {
+  return next === undefined ? name : newestOf(next)
 }
 
 function removedSection(metrics: readonly LegacyMetric[], newer: string): string {

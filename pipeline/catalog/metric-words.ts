@@ -56,6 +56,7 @@ const QUANTITY_WORDS: Readonly<Record<string, string>> = {
   memory_bytes: 'memory',
   age: 'age',
   allocated: 'whether it is allocated (0 or 1)',
+  fractional: 'whether a pod that asks for a part of a GPU has it (0 or 1)',
   mig: 'whether it is cut by MIG (0 or 1)',
 }
 

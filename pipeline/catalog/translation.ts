@@ -67,8 +67,9 @@ export function loadTranslation(catalogs: Catalogs, from: string, to: string, va
   throw new Error(`nothing leads from ${from} to ${to}; ${ways(source)}, ${ways(target)}`)
 }
 
-/** What a translation is about in the older generation: metrics that are others in the newer one. */
+/** What a translation is about in the older generation: metrics that are others in the newer one, or none. */
 export type OlderMetric = {
+  /** Of a histogram that was removed that of the family. */
   readonly name: string
   readonly labels: readonly string[] | undefined
   /** Those of the newer metric, where that has the same name; otherwise its name tells. */
@@ -76,14 +77,16 @@ export type OlderMetric = {
   readonly keepsName: boolean
 }
 
-export function olderMetrics({ metrics, older }: Translation): readonly OlderMetric[] {
-  return [...metrics.values()].flat().flatMap(({ from, to, status, shapes }): OlderMetric[] => {
+export function olderMetrics({ metrics, older, removed }: Translation): readonly OlderMetric[] {
+  const gone = removed.map(({ metric }) => ({ name: metric, labels: undefined, newer: undefined, keepsName: false }))
+  const others = [...metrics.values()].flat().flatMap(({ from, to, status, shapes }): OlderMetric[] => {
     const [shape] = shapes
     if (to === undefined || shape === undefined || status === 'same') return []
     return older === 'from'
       ? [{ name: from, labels: shape.from, newer: shape.to, keepsName: from === to }]
       : [{ name: to, labels: shape.to, newer: shape.from, keepsName: from === to }]
   })
+  return [...others, ...gone]
 }
 
 function ways({ name, next }: Generation): string {

@@ -1,5 +1,10 @@
 /** The files in `configs/` that are made from the definitions of the components. */
-import { inputEditorSchema, legacyEditorSchema, outputEditorSchema } from '../catalog/editor-schema.ts'
+import {
+  inputEditorSchema,
+  legacyEditorSchema,
+  vendorEditorSchema,
+  outputEditorSchema,
+} from '../catalog/editor-schema.ts'
 import type { Registries } from '../component.ts'
 import { testEditorSchema } from '../config-tests/editor-schema.ts'
 import { editorSchema } from '../config/editor-schema.ts'
@@ -16,6 +21,7 @@ export async function generatedFiles(registries: Registries): Promise<ReadonlyMa
     ['catalogs/input-catalog.schema.json', jsonText(inputEditorSchema())],
     ['catalogs/output-catalog.schema.json', jsonText(outputEditorSchema())],
     ['catalogs/legacy-catalog.schema.json', jsonText(legacyEditorSchema())],
+    ['vendors/vendor.schema.json', jsonText(vendorEditorSchema())],
     ['reference.md', referencePage(registries)],
     ['own-metrics.md', renderOwnMetricsPage()],
     ['kubernetes/rbac.yaml', exampleManifest(registries)],

@@ -29,6 +29,8 @@ then nothing is written.
   --diff           Shows what changes instead.
   --check          Writes nothing and ends with 1 if something would change.
   --variant NAME   The shape of metrics that the older names have several of, such as before-2.9.
+  --accept-other-values
+                   Also rewrites what depends on the values of a label whose successor has others, such as \`by (job_name)\`.
   --quiet          Only files in which something is reported get their line.
 `,
   options: {
@@ -38,10 +40,11 @@ then nothing is written.
     diff: { type: 'boolean' },
     check: { type: 'boolean' },
     variant: { type: 'string' },
+    'accept-other-values': { type: 'boolean' },
     quiet: { type: 'boolean' },
   },
   async run(args, { out, err }) {
-    const { files, isCheck, isDiff, isInPlace, isQuiet } = readOptions(args)
+    const { files, isCheck, isDiff, isInPlace, isQuiet, acceptsOtherValues } = readOptions(args)
     // The grammar takes a while to load, and no other command needs it.
     const { readInput } = await import('../migrate/input-file.ts')
     const { migrateFiles } = await import('../migrate/migrate-files.ts')
@@ -53,7 +56,7 @@ then nothing is written.
       err(`${formatProblems(problems)}\n`)
       return 2
     }
-    const migrated = migrateFiles(inputs, vocabulary)
+    const migrated = migrateFiles(inputs, { vocabulary, acceptsOtherValues })
     for (const file of migrated) {
       const { input, text, isChanged } = file
       if (isDiff) out(lineDiff(input.name, input.mark + input.source.text, text))
@@ -114,7 +117,8 @@ function readOptions({ values, positionals }: CommandArguments) {
   if (isInPlace && files.includes('-')) throw new UsageError('--in-place needs a FILE; standard input is none')
   const twice = files.find((file, i) => files.indexOf(file) < i)
   if (twice !== undefined) throw new UsageError(`"${twice}" is given twice`)
-  return { files, isInPlace, isDiff, isCheck, isQuiet: values['quiet'] === true }
+  const acceptsOtherValues = values['accept-other-values'] === true
+  return { files, isInPlace, isDiff, isCheck, isQuiet: values['quiet'] === true, acceptsOtherValues }
 }
 
 /** Every file that cannot be read is named, not only the first. */

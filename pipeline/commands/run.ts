@@ -102,8 +102,9 @@ async function runService(
   } finally {
     endReloads()
     await service.stop(deadlineIn(clock, DRAIN_MS))
-    await telemetry.stop(deadlineIn(clock, 500))
+    // What is lost with it is counted.
     await settledBy(clock, deadlineIn(clock, 500), storage.close())
+    await telemetry.stop(deadlineIn(clock, 500))
     endCrashes()
     log.info('stopped')
   }

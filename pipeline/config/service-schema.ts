@@ -26,7 +26,8 @@ export const serviceSchema = {
     storage: {
       type: 'string',
       minLength: 1,
-      description: 'Directory for state that survives a restart. Without it, state is kept in memory.',
+      description:
+        'Directory for what survives a restart: state, and what waits to be sent. Without it, both are kept in memory.',
     },
     telemetry: {
       type: 'object',

@@ -38,6 +38,15 @@ export class ByteArena {
     this.count += count
   }
 
+  /** Gives back the room that was held for more strings; `slack` bytes stay behind the last one. */
+  trim(slack = 0): void {
+    const bytes = new Uint8Array(this.byteLength + slack)
+    bytes.set(this.bytes.subarray(0, this.byteLength))
+    this.bytes = bytes
+    this.view = new DataView(bytes.buffer)
+    this.starts = this.starts.slice(0, this.count + 1)
+  }
+
   #growBytes(needed: number): void {
     const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2, 4096))
     grown.set(this.bytes)

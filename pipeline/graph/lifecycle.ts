@@ -39,21 +39,34 @@ export function stopOrder(graph: Graph): GraphNode[] {
   return startOrder(graph).toReversed()
 }
 
-/** Stops one after the other. One that does not stop in time, or fails to, is left behind and named in its log. */
+/**
+ * Stops one after the other, but exporters at once: one whose destination is dead would take the time that the others have to
+ * deliver.
+ */
 export async function stopNodes(nodes: readonly GraphNode[], deadlineMs: number): Promise<void> {
+  const stopping: Promise<void>[] = []
   for (const node of nodes) {
     if (node.state === 'stopped') continue
     node.state = 'stopped'
-    try {
-      const stopped = Promise.resolve(node.component.stop?.(deadlineMs))
-      // A component has until the deadline itself; half a second more shows that it did not keep to it.
-      if (!(await settledBy(node.clock, deadlineMs + 500, stopped)))
-        node.log.error('did not stop in time and was left behind')
-    } catch (error) {
-      node.log.error('failed while it was stopped', { reason: String(error) })
-    }
-    if (node.kind === 'receiver') for (const way of node.ways.values()) way.end(node.clock.now())
+    if (node.kind !== 'exporter') await Promise.all(stopping)
+    const stopped = stopNode(node, deadlineMs)
+    if (node.kind === 'exporter') stopping.push(stopped)
+    else await stopped
   }
+  await Promise.all(stopping)
+}
+
+/** One that does not stop in time, or fails to, is left behind and named in its log. */
+async function stopNode(node: GraphNode, deadlineMs: number): Promise<void> {
+  try {
+    const stopped = Promise.resolve(node.component.stop?.(deadlineMs))
+    // A component has until the deadline itself; half a second more shows that it did not keep to it.
+    if (!(await settledBy(node.clock, deadlineMs + 500, stopped)))
+      node.log.error('did not stop in time and was left behind')
+  } catch (error) {
+    node.log.error('failed while it was stopped', { reason: String(error) })
+  }
+  if (node.kind === 'receiver') for (const way of node.ways.values()) way.end(node.clock.now())
 }
 
 /** Nodes of one graph that are not in another. */

@@ -75,7 +75,7 @@ export function createNodeFactory(hostFor: HostFactory, service: ServiceView): N
     exporter(config) {
       const host = hostFor({ kind: 'exporter', id: config.id })
       const component = config.definition.create(config.config, host)
-      return { ...parts('exporter', config, host), component, consume: observeExporter(host, component.consume) }
+      return { ...parts('exporter', config, host), component, consume: observeExporter(host, component) }
     },
     extension(config) {
       const host = hostFor({ kind: 'extension', id: config.id })

@@ -1,5 +1,5 @@
 /** Counts around every node, and keeps a failure where it happens. Components count only what nobody else can see. */
-import { RefusedError, type Clock, type Counters, type Log, type Next } from '../component.ts'
+import { RefusedError, type Clock, type Counters, type Exporter, type Log, type Next } from '../component.ts'
 import { pointCount } from '../model/batch.ts'
 
 type Observed = { readonly counters: Counters; readonly log: Log; readonly clock: Clock }
@@ -63,20 +63,23 @@ export function observeProcessor(
 }
 
 /** What goes into an exporter. */
-export function observeExporter({ counters, log, clock }: Observed, consume: Next): Next {
+export function observeExporter(
+  { counters, log, clock }: Observed,
+  { consume, countsDelivery }: Pick<Exporter, 'consume' | 'countsDelivery'>,
+): Next {
   return batch => {
     const points = pointCount(batch)
     const startMs = clock.monotonic()
     try {
       consume(batch)
-      counters.add('gpucol_exporter_sent_metric_points', points)
+      if (countsDelivery !== true) counters.add('gpucol_exporter_sent_metric_points', points)
       log.state('the exporter', 'ok')
     } catch (error) {
       if (error instanceof RefusedError) {
         counters.add('gpucol_exporter_refused_metric_points', points)
         throw error
       }
-      counters.add('gpucol_exporter_send_failed_metric_points', points)
+      counters.add('gpucol_exporter_send_failed_metric_points', points, { reason: 'failed' })
       log.state('the exporter', 'failing', reasonOf(error), { source: batch.source.name })
     } finally {
       counters.record('gpucol_exporter_duration_seconds', (clock.monotonic() - startMs) / 1000)

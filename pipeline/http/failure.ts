@@ -5,6 +5,18 @@ export function refused(address: string, cause?: unknown): Error {
   return failure(`connection refused by ${address}`, cause)
 }
 
+/** The codes of failures that come before a request could be sent. */
+const BEFORE_SENDING =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|EMFILE|ENFILE|EADDRNOTAVAIL)$/
+
+/** Whether it is certain that a request that failed so did not reach the server. */
+export function neverArrived(error: unknown): boolean {
+  const { cause } = error as Error
+  if (cause === undefined) return /^connection refused by |^the proxy /.test((error as Error).message)
+  const { code = '' } = cause as NodeJS.ErrnoException
+  return BEFORE_SENDING.test(code) || isCertificateCode(code) || code.startsWith('UND_ERR_PRX') || neverArrived(cause)
+}
+
 export function timedOut(afterMs: number): Error {
   return new Error(`timed out after ${afterMs < 1000 ? `${afterMs}ms` : `${afterMs / 1000}s`}`)
 }

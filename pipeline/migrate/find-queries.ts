@@ -3,6 +3,7 @@
  * variables, and dashboards or rules that are texts of another document.
  */
 import { itemsAt, SyntaxProblem, textAt, valueAt, type TreeMap, type TreeNode, type TreeText } from './document-tree.ts'
+import { isOfOtherSource } from './data-source.ts'
 import { readJson } from './json-tree.ts'
 import { readYaml } from './yaml-tree.ts'
 
@@ -35,11 +36,10 @@ export type Found = {
   readonly variables: readonly DashboardVariable[]
   readonly filters: readonly TreeText[]
   readonly groups: readonly QueryGroup[]
+  /** All other texts, keys included. */
+  readonly rest: readonly TreeText[]
   readonly problems: readonly SyntaxProblem[]
 }
-
-/** Of what other sources of data call `expr`, too. */
-const OTHER_SOURCES = /loki|tempo|elastic|influx|graphite|cloudwatch|sql|pyroscope|postgres|infinity|testdata/i
 
 /** Of the document itself, and of each that is a text in it: variables are those of one dashboard. */
 export function findQueries(root: TreeNode): Found[] {
@@ -48,6 +48,7 @@ export function findQueries(root: TreeNode): Found[] {
   const variables: DashboardVariable[] = []
   const filters: TreeText[] = []
   const groups: { kind: QueryGroup['kind']; map: TreeMap; queries: Query[] }[] = []
+  const rest: TreeText[] = []
   const problems: SyntaxProblem[] = []
 
   function visit(node: TreeNode, open: readonly { queries: Query[] }[], isOther: boolean): void {
@@ -69,12 +70,17 @@ export function findQueries(root: TreeNode): Found[] {
     }
     for (const variable of variablesOf(map)) variables.push(variable)
     filters.push(...filtersOf(map))
-    for (const { key, value } of map.entries) if (key.text !== 'expr') visit(value, around, isOtherHere)
+    for (const { key, value } of map.entries) {
+      rest.push(key)
+      if (key.text === 'gzipJson') problems.push(new SyntaxProblem('what is compressed is not read', value.start))
+      // The last is a hint of Grafana's editor and asks for nothing.
+      else if (key.text !== 'expr' && !(key.text === 'metric' && query !== undefined)) visit(value, around, isOtherHere)
+    }
   }
 
   function visitInner(text: TreeText): void {
     const read = innerReader(text.text)
-    if (read === undefined) return
+    if (read === undefined) return void rest.push(text)
     try {
       inner.push(
         ...findQueries(
@@ -92,7 +98,7 @@ export function findQueries(root: TreeNode): Found[] {
   }
 
   visit(root, [], false)
-  return [{ queries, variables, filters, groups, problems }, ...inner]
+  return [{ queries, variables, filters, groups, rest, problems }, ...inner]
 }
 
 type Reader = (
@@ -118,22 +124,17 @@ function queryOf(map: TreeMap): Query | undefined {
 
 function groupKindOf(map: TreeMap): QueryGroup['kind'] | undefined {
   if (valueAt(map, 'targets')?.kind === 'list' || textAt(map, 'kind')?.text === 'Panel') return 'panel'
+  if (valueAt(map, 'mappings')?.kind === 'map' && valueAt(map, 'target') !== undefined) return 'panel'
   const hasRule = textAt(map, 'alert') !== undefined || textAt(map, 'record') !== undefined
   const hasData = valueAt(map, 'data')?.kind === 'list' && valueAt(map, 'annotations')?.kind === 'map'
   return hasRule || hasData ? 'rule' : undefined
 }
 
-/** Undefined where a map does not say where its data is from. */
-function isOfOtherSource(map: TreeMap): boolean | undefined {
-  const source = valueAt(map, 'datasource')
-  const type = source?.kind === 'text' ? source.text : textAt(source, 'type')?.text
-  // Mixed sources say it query by query, and a variable as a source says nothing.
-  return type === undefined ? undefined : OTHER_SOURCES.test(type)
-}
-
 function variablesOf(map: TreeMap): DashboardVariable[] {
   const list = itemsAt(valueAt(map, 'templating'), 'list')
-  const newer = itemsAt(map, 'variables').flatMap(item => valueAt(item, 'spec') ?? [])
+  const newer = itemsAt(map, 'variables').flatMap(item =>
+    textAt(item, 'kind')?.text === 'QueryVariable' ? (valueAt(item, 'spec') ?? []) : [],
+  )
   return [...list, ...newer].flatMap(item => variableOf(item) ?? [])
 }
 
@@ -142,6 +143,7 @@ function variableOf(item: TreeNode): DashboardVariable | undefined {
   const type = textAt(item, 'type')?.text ?? 'query'
   if (item.kind !== 'map' || name === undefined || type !== 'query' || isOfOtherSource(item)) return undefined
   const value = valueAt(item, 'query')
+  if (value?.kind === 'map' && isOfOtherSource(value)) return undefined
   const inner = valueAt(value, 'spec') ?? value
   const query = inner?.kind === 'text' ? inner : (textAt(inner, 'query') ?? textAt(inner, '__legacyStringValue'))
   if (query === undefined || query.text.trim() === '') return undefined

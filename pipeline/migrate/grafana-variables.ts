@@ -95,9 +95,23 @@ function kindOf({ text, start, end, name, bracket }: Context): VariableUse['kind
     return /^\w*\s*(=|!)/.test(after) ? 'name' : 'matchers'
   }
   if (NUMBERS.test(name)) return 'number'
-  if (/^\w*\s*\(/.test(after)) return 'function'
+  const call = /^\w*\s*\(/.exec(after)?.[0]
+  if (call !== undefined) return isAggregation(after, call.length) ? 'aggregation' : 'function'
   if (/^\w*\s*(by|without)\s*\(/i.test(after)) return 'aggregation'
   return 'name'
+}
+
+/** Whether what follows the arguments groups them, which functions cannot. `at` is behind the opening parenthesis. */
+function isAggregation(text: string, at: number): boolean {
+  let depth = 1
+  let end = at
+  while (depth > 0 && end < text.length) {
+    const passed = matchAt(PASSED, text, end)
+    if (text[end] === '(') depth++
+    if (text[end] === ')') depth--
+    end += passed?.[0].length ?? 1
+  }
+  return depth === 0 && /^\s*(by|without)\s*\(/i.test(text.slice(end))
 }
 
 /** Puts the same number of characters that the parser takes for the kind. What was joined to a name stays joined to it. */

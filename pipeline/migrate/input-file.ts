@@ -35,10 +35,13 @@ export function readContent(name: string, content: string): InputFile {
   const source = createSource(name === '-' ? 'standard input' : name, text)
   const kind = kindOf(name, text)
   try {
-    return { name, source, mark, kind, tree: READERS[kind](text) }
+    const isBlank = text.trim() === ''
+    return { name, source, mark, kind, tree: isBlank ? { kind: 'list', start: 0, items: [] } : READERS[kind](text) }
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error
-    throw problemAt(source, error.offset, error.message)
+    const isTemplate = kind !== 'promql' && /\{\{-?\s*[.\w"]/.test(text)
+    const why = isTemplate ? '; if this is a template, fill it in first, as `helm template` does' : ''
+    throw problemAt(source, error.offset, `${error.message}${why}`)
   }
 }
 
@@ -55,11 +58,15 @@ function kindOf(name: string, text: string): InputFile['kind'] {
   return /^(---|(groups|apiVersion|kind|spec|items|rules):)/m.test(text) ? 'yaml' : 'promql'
 }
 
-/** One expression, or, where the whole is none and every line is, one in each line. */
+/** Of lists of expressions: so many of the lines are one. Lines of an expression that goes over several hardly ever are. */
+const PART_OF_LINES = 0.75
+
+/** One expression, or, where the whole is none and its lines are, one in each line. */
 function readExpressions(text: string): TreeNode {
   const isOne = (part: string) => 'root' in parsePromql(withoutVariables(part).text)
   const lines = linesOf(text).filter(({ line }) => !/^\s*(#.*)?$/.test(line))
-  const parts = isOne(text) || !lines.every(({ line }) => isOne(line)) ? [{ line: text, start: 0 }] : lines
+  const good = isOne(text) ? 0 : lines.filter(({ line }) => isOne(line)).length
+  const parts = good > 0 && good >= PART_OF_LINES * lines.length ? lines : [{ line: text, start: 0 }]
   const items = parts.map(({ line, start }) => {
     const expr = {
       kind: 'text',

@@ -19,6 +19,8 @@ export type LabelScope = {
   readonly shape: string
   /** Labels come or go without counterpart, so that what names only some of them means something else. */
   readonly hasOddLabels: boolean
+  /** Labels, by their old names, whose successors say the same of a series in other values. */
+  readonly otherValues: ReadonlySet<string>
   /** Whether it has the labels that change is not known. */
   readonly isVague?: boolean
   /** One number, or a text: no labels, and no part in matching. */
@@ -27,7 +29,9 @@ export type LabelScope = {
 
 const SAME: Resolution = { kind: 'same' }
 
-export const UNCHANGED: LabelScope = { resolve: () => SAME, shape: '', hasOddLabels: false }
+const NONE: ReadonlySet<string> = new Set()
+
+export const UNCHANGED: LabelScope = { resolve: () => SAME, shape: '', hasOddLabels: false, otherValues: NONE }
 export const SCALAR: LabelScope = { ...UNCHANGED, isScalar: true }
 
 export function scopeOfMetric(change: MetricChange): LabelScope {
@@ -44,7 +48,8 @@ export function scopeOfMetric(change: MetricChange): LabelScope {
   }
   const shape = [...olds.map(([label, { to = '' }]) => `${label}>${to}`), ...added.toSorted().map(label => `>${label}`)]
   const hasOddLabels = added.length > 0 || olds.some(([, { to }]) => to === undefined)
-  return { resolve, shape: shape.join(' '), hasOddLabels, isVague: !change.hasKnownLabels }
+  const otherValues = new Set(olds.flatMap(([label, { to, hasSameValues }]) => (to && !hasSameValues ? label : [])))
+  return { resolve, shape: shape.join(' '), hasOddLabels, otherValues, isVague: !change.hasKnownLabels }
 }
 
 /** Only these labels are left. */
@@ -55,7 +60,12 @@ export function onlyLabels(scope: LabelScope, labels: readonly string[]): LabelS
     return resolution.kind === 'renamed' ? `${label}>${resolution.to}` : []
   })
   const resolve = (label: string) => (kept.has(label) ? scope.resolve(label) : SAME)
-  return { resolve, shape: shape.join(' '), hasOddLabels: false }
+  return { resolve, shape: shape.join(' '), hasOddLabels: false, otherValues: scope.otherValues.intersection(kept) }
+}
+
+/** All but these labels are left. */
+export function withoutLabels(scope: LabelScope, labels: readonly string[]): LabelScope {
+  return { ...scope, otherValues: scope.otherValues.difference(new Set(labels)) }
 }
 
 /** Labels of one side, and some of the other. */
@@ -64,7 +74,8 @@ export function withLabelsOf(many: LabelScope, one: LabelScope, labels: readonly
   if (included.size === 0 || (many.shape === '' && one.shape === '')) return many
   const extra = onlyLabels(one, labels)
   const resolve = (label: string) => (included.has(label) ? one.resolve(label) : many.resolve(label))
-  return { ...many, resolve, shape: [many.shape, extra.shape].filter(Boolean).join(' + ') }
+  const shape = [many.shape, extra.shape].filter(Boolean).join(' + ')
+  return { ...many, resolve, shape, otherValues: many.otherValues.union(extra.otherValues) }
 }
 
 /** A label that the expression itself makes: it is called what it is called. */
@@ -80,6 +91,7 @@ export function eitherOf(a: LabelScope, b: LabelScope): LabelScope {
     resolve: label => (agree(a.resolve(label), b.resolve(label)) ? a.resolve(label) : { kind: 'unclear' }),
     shape: `(${a.shape} or ${b.shape})`,
     hasOddLabels: a.hasOddLabels || b.hasOddLabels,
+    otherValues: a.otherValues.union(b.otherValues),
     isVague: a.isVague === true || b.isVague === true,
   }
 }

@@ -7,14 +7,14 @@ import {
   labelsOfLegend,
   labelsOfPanel,
   labelsOfTagKeys,
-  labelsOfTemplates,
+  labelsOfRule,
   relabel,
+  textsOfPanel,
   type LabelPlace,
 } from './label-texts.ts'
-import type { Surroundings } from './rename-label.ts'
+import type { Surroundings, Wish } from './rename-label.ts'
 import { rewriteExpression, type Remark, type Rewriting } from './rewrite-expression.ts'
 import { rewriteResultRegex, rewriteVariableQuery, type QueryRewriting } from './variable-query.ts'
-import { valueAt } from './document-tree.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 export type Counts = { expressions: number; understood: number; rewritten: number; reported: number }
@@ -32,8 +32,8 @@ export type MigratedDocument = {
 
 export type Recorded = ReadonlyMap<string, LabelScope>
 
-export function migrateDocument(found: Found, vocabulary: Vocabulary, recorded: Recorded): MigratedDocument {
-  const surroundings = { vocabulary, recorded, translatedVariables: new Map<string, string>() }
+export function migrateDocument(found: Found, wish: Wish, recorded: Recorded): MigratedDocument {
+  const surroundings = { ...wish, recorded, translatedVariables: new Map<string, string>() }
   const translated = translatedVariables(found, surroundings)
   return writeDocument(found, { ...surroundings, translatedVariables: translated })
 }
@@ -83,8 +83,13 @@ function writeDocument(found: Found, surroundings: Surroundings): MigratedDocume
   for (const { kind, map, queries } of found.groups) {
     const scope = queries.map(query => scopes.get(query)!).reduce(eitherOf, SCALAR)
     if (scope.shape === '') continue
-    if (kind === 'panel') pen.relabel(labelsOfPanel(map), scope)
-    else for (const part of ['annotations', 'labels']) pen.relabel(labelsOfTemplates(valueAt(map, part)), scope)
+    const places = kind === 'panel' ? labelsOfPanel(map) : labelsOfRule(map)
+    // A text that asks for metrics itself does not follow by its labels alone.
+    pen.relabel(
+      places.filter(({ text }) => namedMetric(text.text, surroundings.vocabulary) === undefined),
+      scope,
+    )
+    if (kind === 'panel') for (const text of textsOfPanel(map)) remarkLabels(text, scope, pen)
   }
   for (const filter of found.filters) {
     const changes = [...surroundings.vocabulary.changes.values()].flat()
@@ -95,16 +100,46 @@ function writeDocument(found: Found, surroundings: Surroundings): MigratedDocume
       message: `"${filter.text}" filters every query; it changes for ${one.name}, among others`,
     })
   }
+  for (const text of found.rest) remarkMetric(text, surroundings.vocabulary, pen)
   for (const problem of found.problems) pen.problem(problem)
   return pen.finish()
+}
+
+/** In a place that nothing is known of, such as the regular expression of a transformation. */
+function remarkLabels(text: TreeText, scope: LabelScope, pen: Pen): void {
+  if (pen.isDone(text)) return
+  for (const { 0: word, index } of text.text.matchAll(/(?<![\w.])[A-Za-z_]\w*/g)) {
+    const resolution = scope.resolve(word)
+    if (resolution.kind !== 'renamed' && resolution.kind !== 'gone') continue
+    const becomes = resolution.kind === 'renamed' ? `becomes "${resolution.to}"` : 'has no successor'
+    return pen.remark(text, { at: index, message: `label "${word}", which ${becomes}, may be meant here` })
+  }
+}
+
+/** In texts that are no queries: templates of alerts that ask for metrics, choices of a variable, what other programs read. */
+function remarkMetric(text: TreeText, vocabulary: Vocabulary, pen: Pen): void {
+  const found = pen.isDone(text) ? undefined : namedMetric(text.text, vocabulary)
+  if (found === undefined) return
+  const { name, to, at } = found
+  const becomes = to === undefined ? `has no successor in ${vocabulary.to}` : `becomes ${to}`
+  pen.remark(text, { at, message: `${name}, which ${becomes}, is named here, and this is no query that is known` })
+}
+
+/** The first metric in a text that has another name now, or none. */
+function namedMetric(text: string, { changes }: Vocabulary) {
+  for (const { 0: name, index } of text.matchAll(/[A-Za-z_:][\w:]*/g)) {
+    const [first] = changes.get(name) ?? []
+    if (first !== undefined && first.to !== name) return { name, to: first.to, at: index }
+  }
+  return undefined
 }
 
 function writeVariable(variable: DashboardVariable, surroundings: Surroundings, pen: Pen): void {
   const { name, query, copies, metric, label, regex } = variable
   const rewriting = refuseUntranslated(name, rewriteVariableQuery(query.text, surroundings), surroundings)
-  pen.rewrite(query, rewriting)
+  pen.rewrite(query, withNoteOf(name, rewriting))
+  for (const copy of copies) pen.change(copy, rewriting.edits)
   if (rewriting.edits.length > 0) {
-    for (const copy of copies) pen.change(copy, rewriting.edits)
     const selector =
       metric === undefined ? undefined : rewriteExpression(metric.text, { ...surroundings, wantsLabels: true })
     if (selector !== undefined) pen.change(metric!, selector.edits)
@@ -128,6 +163,13 @@ function refuseUntranslated(
   return { ...rewriting, edits: [], notes: [], remarks: [{ at: 0, message }], scope: UNCHANGED }
 }
 
+function withNoteOf(name: string, rewriting: QueryRewriting): QueryRewriting {
+  const { translatedTo, edits, notes } = rewriting
+  if (translatedTo === undefined || edits.length === 0) return rewriting
+  const message = `variable "${name}" offers values of "${translatedTo}" now, which are others`
+  return { ...rewriting, notes: [...notes, { at: 0, message }] }
+}
+
 type Pen = ReturnType<typeof createPen>
 
 /** Collects what is to be changed and said. */
@@ -135,11 +177,13 @@ function createPen() {
   const edits: Edit[] = []
   const editsByText = new Map<TreeText, readonly Edit[]>()
   const findings: Finding[] = []
+  const done = new Set<TreeText>()
   const counts = { expressions: 0, understood: 0, rewritten: 0, reported: 0 }
 
   /** Whether every place is known; if not, nothing is changed. */
   function change(text: TreeText, itsEdits: readonly Edit[]): boolean {
     // An anchor and its alias, or a copy of a copy: once is enough.
+    done.add(text)
     if (itsEdits.length === 0 || editsByText.has(text)) return true
     const inFile = itsEdits.flatMap(edit => {
       const [start, end] = [text.originOf(edit.start), text.originOf(edit.end)]
@@ -151,7 +195,9 @@ function createPen() {
     return true
   }
 
+  /** Nothing more is said of it. */
   function say(text: TreeText, { at, message }: Remark, kind: Finding['kind']): void {
+    done.add(text)
     findings.push({ offset: text.originOf(at) ?? text.start, message, kind })
   }
 
@@ -177,17 +223,19 @@ function createPen() {
     for (const [text, its] of byText) {
       const itsEdits: Edit[] = []
       for (const place of its) {
-        const done = relabel(place, scope)
-        if (done === undefined) continue
-        if ('remark' in done) say(text, { at: place.start, message: done.remark }, 'left')
-        else itsEdits.push(done)
+        const relabelled = relabel(place, scope)
+        if (relabelled === undefined) continue
+        if ('remark' in relabelled) say(text, { at: place.start, message: relabelled.remark }, 'left')
+        else itsEdits.push(relabelled.edit)
+        if ('note' in relabelled) say(text, { at: place.start, message: relabelled.note }, 'note')
       }
-      change(text, itsEdits)
+      if (itsEdits.length > 0) change(text, itsEdits)
     }
   }
 
   return {
     change,
+    isDone: (text: TreeText) => done.has(text),
     rewrite,
     relabel: relabelAll,
     remark: (text: TreeText, remark: Remark) => say(text, remark, 'left'),
@@ -198,14 +246,14 @@ function createPen() {
 }
 
 /** What becomes of the labels of recorded metrics, over all documents that are migrated at once. */
-export function recordedScopes(documents: readonly Found[], vocabulary: Vocabulary): Recorded {
+export function recordedScopes(documents: readonly Found[], wish: Wish): Recorded {
   const rules = documents.flatMap(({ queries }) => queries.filter(({ record }) => record !== undefined))
   let recorded = new Map<string, LabelScope>()
   // A rule may use what another records; a chain is as long as there are rules, and no honest one is longer than this.
   for (let round = 0; round < 10; round++) {
     const next = new Map<string, LabelScope>()
     for (const { text, record } of rules) {
-      const { scope } = rewriteExpression(text.text, { vocabulary, recorded, translatedVariables: new Map() })
+      const { scope } = rewriteExpression(text.text, { ...wish, recorded, translatedVariables: new Map() })
       const given = record!.labels.reduce(withMadeLabel, scope)
       const known = next.get(record!.name)
       next.set(record!.name, known === undefined ? given : eitherOf(known, given))

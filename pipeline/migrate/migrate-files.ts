@@ -5,7 +5,7 @@ import { applyEdits } from './edits.ts'
 import { findQueries } from './find-queries.ts'
 import { readContent, type InputFile } from './input-file.ts'
 import { migrateDocument, recordedScopes, type Counts, type MigratedDocument } from './migrate-document.ts'
-import type { Vocabulary } from './vocabulary.ts'
+import type { Wish } from './rename-label.ts'
 
 export type MigratedFile = {
   readonly input: InputFile
@@ -23,13 +23,13 @@ export type FileFinding = {
   readonly kind: 'left' | 'note'
 }
 
-export function migrateFiles(inputs: readonly InputFile[], vocabulary: Vocabulary): MigratedFile[] {
+export function migrateFiles(inputs: readonly InputFile[], wish: Wish): MigratedFile[] {
   const found = inputs.map(({ tree }) => findQueries(tree))
-  const recorded = recordedScopes(found.flat(), vocabulary)
+  const recorded = recordedScopes(found.flat(), wish)
   return inputs.map((input, i) =>
     migratedFile(
       input,
-      found[i]!.map(document => migrateDocument(document, vocabulary, recorded)),
+      found[i]!.map(document => migrateDocument(document, wish, recorded)),
     ),
   )
 }

@@ -4,8 +4,14 @@ import type { VariableUse } from './grafana-variables.ts'
 import type { LabelScope } from './label-scope.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
-export type Surroundings = {
+/** What is asked for, of all files alike. */
+export type Wish = {
   readonly vocabulary: Vocabulary
+  /** Where what becomes of an expression depends on the values of a label, those of its successor are as good. */
+  readonly acceptsOtherValues?: boolean
+}
+
+export type Surroundings = Wish & {
   /** Recorded by rules that are migrated at the same time: what becomes of their labels. */
   readonly recorded: ReadonlyMap<string, LabelScope>
   /** Variables whose values are those of a label that has other values in the new vocabulary, by name that new label. */
@@ -21,6 +27,8 @@ export type Walk = Surroundings & {
   readonly text: string
   readonly variables: readonly VariableUse[]
   change(edit: Edit): void
+  /** The name of metrics is used as a label. */
+  usesName(at: number): void
   /** Why the expression cannot be rewritten. */
   remark(at: number, message: string): void
   /** What is to be known about what is rewritten. */
@@ -36,6 +44,7 @@ export function renameLabel(
   walk: Walk,
 ): Renamed | undefined {
   const label = walk.text.slice(place.start, place.end)
+  if (label === '__name__') walk.usesName(place.start)
   if (scope.shape === '') return undefined
   if (walk.variables.some(({ start, end }) => start < place.end && end > place.start)) {
     const message = `a variable names the label here, and labels change: ${describe(scope)}`
@@ -58,6 +67,26 @@ export function renameLabel(
     walk.remark(place.start, `"${label}" comes from several metrics, and they do not have one name for it in ${to}`)
   }
   return undefined
+}
+
+/** Gives a label its new name where the result depends on its values; remarks where these become others. */
+export function renameByValue(
+  place: { readonly start: number; readonly end: number },
+  scope: LabelScope,
+  walk: Walk,
+): Renamed | undefined {
+  const renamed = renameLabel(place, scope, walk)
+  if (renamed !== undefined && !renamed.hasSameValues) {
+    dependsOnValues(place.start, walk.text.slice(place.start, place.end), renamed.to, walk)
+  }
+  return renamed
+}
+
+/** Two jobs of different names can be workloads of the same name. */
+export function dependsOnValues(at: number, label: string, to: string, walk: Walk): void {
+  const message = `the result depends on the values of "${label}", and ${otherValues(to)}`
+  if (walk.acceptsOtherValues) walk.note(at, message)
+  else walk.remark(at, message)
 }
 
 /** How many labels a message names. */

@@ -12,11 +12,21 @@ import {
   UNCHANGED,
   withLabelsOf,
   withMadeLabel,
+  withoutLabels,
   type LabelScope,
 } from './label-scope.ts'
 import { labelNode } from './metric-name.ts'
 import { childOf, parsePromql, type PromqlNode } from './promql-tree.ts'
-import { describe, otherValues, renameLabel, type Renamed, type Surroundings, type Walk } from './rename-label.ts'
+import {
+  dependsOnValues,
+  describe,
+  otherValues,
+  renameByValue,
+  renameLabel,
+  type Renamed,
+  type Surroundings,
+  type Walk,
+} from './rename-label.ts'
 import { rewriteSelector } from './rewrite-selector.ts'
 import { stringContent } from './string-literal.ts'
 
@@ -45,20 +55,26 @@ function rewriteOnce(text: string, surroundings: Surroundings): Rewriting {
   const prepared = withoutVariables(text)
   const parsed = parsePromql(prepared.text)
   if ('errorAt' in parsed) {
-    const remark = { at: parsed.errorAt, message: 'this is not understood as PromQL' }
+    const why = text.includes('{{') ? ': a template has to be filled in first' : ''
+    const remark = { at: parsed.errorAt, message: `this is not understood as PromQL${why}` }
     return { isUnderstood: false, edits: [], remarks: [remark], notes: [], scope: UNCHANGED }
   }
   const edits: Edit[] = []
   const remarks: Remark[] = []
   const notes: Remark[] = []
+  const nameUses: number[] = []
   const scope = scopeOf(parsed.root, {
     ...surroundings,
     text,
     variables: prepared.variables,
     change: edit => edits.push(edit),
+    usesName: at => nameUses.push(at),
     remark: (at, message) => remarks.push({ at, message }),
     note: (at, message) => notes.push({ at, message }),
   })
+  const [used] = edits.length > 0 ? nameUses : []
+  if (used !== undefined)
+    remarks.push({ at: used, message: 'the result depends on the name of a metric, which changes' })
   if (remarks.length > 0) return { isUnderstood: true, edits: [], remarks, notes: [], scope: UNCHANGED }
   return { isUnderstood: true, edits, remarks, notes, scope }
 }
@@ -105,10 +121,17 @@ function aggregate(node: PromqlNode, walk: Walk): LabelScope {
   const modifier = childOf(node, 'AggregateModifier')
   const operator = childOf(node, 'AggregateOp')!
   const name = walk.text.slice(operator.from, operator.to).toLowerCase()
-  const labels = modifier === undefined ? [] : renameGrouping(childOf(modifier, 'GroupingLabels')!, operand, walk)
-  if (modifier !== undefined && childOf(modifier, 'Without') !== undefined) {
+  // It picks series by a hash of their names and labels.
+  if (name === 'limit_ratio') walk.usesName(operator.from)
+  const isWithout = modifier !== undefined && childOf(modifier, 'Without') !== undefined
+  const rename = isWithout ? renameLabel : renameByValue
+  const labels =
+    modifier === undefined ? [] : renameGrouping(childOf(modifier, 'GroupingLabels')!, operand, walk, rename)
+  if (isWithout) {
     if (operand.hasOddLabels) walk.remark(modifier.from, `\`without\` would mean other labels: ${describe(operand)}`)
-    return operand
+    const rest = withoutLabels(operand, labels)
+    dependsOnRest(modifier, rest, walk)
+    return rest
   }
   if (KEEP_LABELS.has(name)) return operand
   const grouped = onlyLabels(operand, labels)
@@ -125,7 +148,7 @@ function call(node: PromqlNode, walk: Walk): LabelScope {
   if (name === 'label_replace') return labelReplace(body, scope, walk)
   if (name === 'label_join') return labelJoin(body, scope, walk)
   if (name === 'sort_by_label' || name === 'sort_by_label_desc') {
-    for (const argument of body.slice(1)) renameString(argument, scope, walk)
+    for (const argument of body.slice(1)) renameString(argument, scope, walk, renameByValue)
   }
   return name === 'scalar' ? SCALAR : scope
 }
@@ -141,7 +164,7 @@ function info(node: PromqlNode, body: readonly PromqlNode[], walk: Walk): LabelS
 function labelReplace(body: readonly PromqlNode[], scope: LabelScope, walk: Walk): LabelScope {
   const [, made, , source, regex] = body
   if (made === undefined || source === undefined || regex === undefined) return scope
-  const to = renameString(source, scope, walk)
+  const to = renameString(source, scope, walk, renameByValue)
   const pattern = regex.type === 'StringLiteral' ? contentOf(regex, walk) : undefined
   if (to !== undefined && !to.hasSameValues && !/^\^?\(?\.[*+]\)?\$?$/.test(pattern ?? '')) {
     walk.remark(
@@ -155,7 +178,7 @@ function labelReplace(body: readonly PromqlNode[], scope: LabelScope, walk: Walk
 /** `label_join(v, made, separator, sources...)` */
 function labelJoin(body: readonly PromqlNode[], scope: LabelScope, walk: Walk): LabelScope {
   const [, made, , ...sources] = body
-  for (const source of sources) renameString(source, scope, walk)
+  for (const source of sources) renameString(source, scope, walk, renameByValue)
   return made === undefined ? scope : makeLabel(made, scope, walk)
 }
 
@@ -165,7 +188,7 @@ function makeLabel(made: PromqlNode, scope: LabelScope, walk: Walk): LabelScope 
   if (label === undefined) return scope
   const resolution = scope.resolve(label)
   if (resolution.kind === 'renamed' || resolution.kind === 'gone' || resolution.kind === 'unclear') {
-    renameString(made, scope, walk)
+    renameString(made, scope, walk, renameLabel)
     return scope
   }
   if (resolution.kind === 'new') {
@@ -185,7 +208,10 @@ function binary(node: PromqlNode, walk: Walk): LabelScope {
   const matching = clause?.children ?? []
   const [on, included] = matching.filter(({ type }) => type === 'GroupingLabels')
   const isOn = clause !== undefined && childOf(clause, 'On') !== undefined
-  const labels = on === undefined ? [] : renameMatching(on, left, right, walk)
+  const labels = on === undefined ? [] : renameMatching(on, [left, right], walk, isOn ? renameByValue : renameLabel)
+  const rest = withoutLabels(left, labels)
+  // Whole series match each other by other values as they did; parts of their labels may not.
+  if (clause !== undefined && !isOn && rest.otherValues.size < left.otherValues.size) dependsOnRest(clause, rest, walk)
   if (!isOn && left.shape !== right.shape) {
     const sides = `${describe(left) || 'none'} on the left, ${describe(right) || 'none'} on the right`
     const message = `the two sides would not match by their labels any more; they change so: ${sides}`
@@ -200,7 +226,7 @@ function binary(node: PromqlNode, walk: Walk): LabelScope {
   const isGroupRight = matching.some(({ type }) => type === 'GroupRight')
   if (!isGroupLeft && !isGroupRight) return isOn ? onlyLabels(left, labels) : left
   const [many, one] = isGroupLeft ? [left, right] : [right, left]
-  const extra = included === undefined ? [] : renameGrouping(included, one, walk)
+  const extra = included === undefined ? [] : renameGrouping(included, one, walk, renameByValue)
   for (const label of extra) refuseCollision(label, many, one, included!, walk)
   return withLabelsOf(many, one, extra)
 }
@@ -215,42 +241,41 @@ function refuseCollision(label: string, many: LabelScope, one: LabelScope, place
   }
 }
 
+/** Series are told apart by the labels that are left, some of them with other values. */
+function dependsOnRest(place: PromqlNode, rest: LabelScope, walk: Walk): void {
+  for (const label of rest.otherValues) {
+    const resolution = rest.resolve(label)
+    if (resolution.kind === 'renamed') dependsOnValues(place.from, label, resolution.to, walk)
+  }
+}
+
+type Rename = typeof renameLabel
+
 /** The labels as they were. */
-function renameGrouping(grouping: PromqlNode, scope: LabelScope, walk: Walk): string[] {
+function renameGrouping(grouping: PromqlNode, scope: LabelScope, walk: Walk, rename: Rename): string[] {
   return grouping.children.flatMap(child => {
     const place = labelNode(child)
     if (place === undefined) return []
-    noteOtherGroups(place, renameLabel(place, scope, walk), walk)
+    rename(place, scope, walk)
     return [walk.text.slice(place.start, place.end)]
   })
 }
 
-/** Two jobs of different names can be workloads of the same name. */
-function noteOtherGroups(
-  { start, end }: { readonly start: number; readonly end: number },
-  renamed: Renamed | undefined,
-  walk: Walk,
-): void {
-  if (renamed === undefined || renamed.hasSameValues) return
-  const old = walk.text.slice(start, end)
-  walk.note(start, `"${renamed.to}" has other values than "${old}", so what was one group or match may be another`)
-}
-
-function renameMatching(grouping: PromqlNode, left: LabelScope, right: LabelScope, walk: Walk): string[] {
+function renameMatching(grouping: PromqlNode, sides: readonly [LabelScope, LabelScope], walk: Walk, rename: Rename) {
+  const [left, right] = sides
   return grouping.children.flatMap(child => {
     const place = labelNode(child)
     if (place === undefined) return []
     const label = walk.text.slice(place.start, place.end)
-    const [one, other] = [left.resolve(label), right.resolve(label)]
-    if (agree(one, other)) noteOtherGroups(place, renameLabel(place, left, walk), walk)
+    if (agree(left.resolve(label), right.resolve(label))) rename(place, left, walk)
     else walk.remark(place.start, `"${label}" is not the same on both sides in ${walk.vocabulary.to}`)
     return [label]
   })
 }
 
-function renameString(argument: PromqlNode, scope: LabelScope, walk: Walk): Renamed | undefined {
+function renameString(argument: PromqlNode, scope: LabelScope, walk: Walk, rename: Rename): Renamed | undefined {
   if (argument.type !== 'StringLiteral') return undefined
-  return renameLabel({ start: argument.from + 1, end: argument.to - 1 }, scope, walk)
+  return rename({ start: argument.from + 1, end: argument.to - 1 }, scope, walk)
 }
 
 function contentOf(literal: PromqlNode, { text }: Walk): string {

@@ -7,8 +7,14 @@ import { isSame, type LabelChange, type MetricChange, type Vocabulary } from './
 export function vocabularyOf(translation: Translation, back: Translation): Vocabulary {
   const { from, to, metrics } = translation
   const changes = new Map<string, readonly MetricChange[]>()
+  const computed = new Map(
+    translation.removed.flatMap(({ metric, computed: by }) => (by === undefined ? [] : [[metric, by]])),
+  )
   for (const [name, translations] of metrics) {
-    const all = translations.map(one => changeOf(one, wayBackOf(one, back)))
+    const all = translations.map(one => ({
+      ...changeOf(one, wayBackOf(one, back)),
+      ...(one.to === undefined && { reason: reasonOf(one.reason, computed.get(name)) }),
+    }))
     if (!all.every(isSame)) changes.set(name, all)
   }
   function other(name: string): MetricChange | undefined {
@@ -16,6 +22,10 @@ export function vocabularyOf(translation: Translation, back: Translation): Vocab
     return found === undefined ? undefined : changeOf(found, 'name')
   }
   return { from: from.name, to: to.name, changes, other }
+}
+
+function reasonOf(reason: string | undefined, computed: string | undefined): string | undefined {
+  return computed === undefined ? reason : `${reason} \`roll_up\` still makes it by the catalog ${computed}.`
 }
 
 function wayBackOf({ from, to }: MetricTranslation, back: Translation): MetricChange['wayBack'] {

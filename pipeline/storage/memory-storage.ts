@@ -1,10 +1,13 @@
 /** State that lives as long as the process. */
-import type { StateStore, Storage } from '../component.ts'
+import type { Clock, StateStore, Storage } from '../component.ts'
+import { createMemoryQueues, type MemoryQueues } from './memory-queues.ts'
 
-export function createMemoryStorage(): Storage {
+/** Queues that somebody else has, too, or of its own: those wait for their next owner by the clock, without one until the end. */
+export function createMemoryStorage(clock?: Clock, queues: MemoryQueues = createMemoryQueues(clock)): Storage {
   const stores = new Map<string, StateStore>()
   return {
     persistent: false,
+    queue: async name => queues.open(name),
     state(name) {
       let store = stores.get(name)
       if (store === undefined) stores.set(name, (store = createStore()))

@@ -1,22 +1,28 @@
-/** The main thread's side of the worker that owns the database. */
+/** The main thread's side of the worker that owns a directory. */
 import { Worker } from 'node:worker_threads'
-import { packEntries, unpackEntries, type PackedEntries } from './packed-entries.ts'
-import type { StateOptions } from './state-database.ts'
-import type { OpenReply, WorkerCall, WorkerReply } from './worker-messages.ts'
+import type { WorkerCall, WorkerCalls, WorkerReply, WorkerRequest } from './worker-messages.ts'
 
 export type WorkerClient = {
-  open(options: StateOptions): Promise<OpenReply>
-  load(name: string): Promise<Map<string, Uint8Array>>
-  write(name: string, changes: ReadonlyMap<string, Uint8Array | undefined>): Promise<void>
+  ask<K extends keyof WorkerCalls>(
+    kind: K,
+    ask: WorkerCalls[K]['ask'],
+    transfer?: ArrayBuffer[],
+  ): Promise<WorkerCalls[K]['answer']>
   /** Finishes what was asked for before, then ends the worker. */
   close(): Promise<void>
 }
 
-/** `died` is told once, if the worker ends by itself; all calls are rejected then. */
-export function startWorker(died: (error: Error) => void): WorkerClient {
+export type WorkerEvents = {
+  /** Told once, if the worker ends by itself; all calls are rejected then. */
+  died(error: Error): void
+  /** Something happened to a file. */
+  notice(message: string): void
+}
+
+export function startWorker({ died, notice }: WorkerEvents): WorkerClient {
   // From source and from dist: the extension is the one this file has.
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const worker = new Worker(new URL(`./state-worker.${extension}`, import.meta.url))
+  const worker = new Worker(new URL(`./store-worker.${extension}`, import.meta.url))
   const pending = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
   let ended: Error | undefined
@@ -32,6 +38,10 @@ export function startWorker(died: (error: Error) => void): WorkerClient {
   worker.on('error', error => end(new Error(`the store failed: ${String(error)}`, { cause: error })))
   worker.on('exit', () => end(new Error('the store is closed')))
   worker.on('message', (reply: WorkerReply) => {
+    if ('notice' in reply) {
+      notice(reply.notice)
+      return
+    }
     const call = pending.get(reply.id)
     pending.delete(reply.id)
     if (pending.size === 0) worker.unref()
@@ -41,28 +51,21 @@ export function startWorker(died: (error: Error) => void): WorkerClient {
   // It keeps the process alive only while somebody waits for it.
   worker.unref()
 
-  function ask<T>(call: WorkerCall, transfer: ArrayBuffer[] = []): Promise<T> {
+  function post(call: WorkerCall, transfer: ArrayBuffer[]): Promise<unknown> {
     if (ended !== undefined) return Promise.reject(ended)
     const answer = Promise.withResolvers<unknown>()
-    const id = ++lastId
-    pending.set(id, answer)
+    const request: WorkerRequest = { id: ++lastId, call }
+    pending.set(request.id, answer)
     worker.ref()
-    worker.postMessage({ id, call }, transfer)
-    return answer.promise as Promise<T>
+    worker.postMessage(request, transfer)
+    return answer.promise
   }
 
   return {
-    open: options => ask({ kind: 'open', ...options }),
-    async load(name) {
-      const packed = await ask<PackedEntries>({ kind: 'load', name })
-      return new Map(unpackEntries(packed) as Iterable<[string, Uint8Array]>)
-    },
-    write(name, changes) {
-      const packed = packEntries(changes)
-      return ask({ kind: 'write', name, changes: packed }, [packed.bytes.buffer])
-    },
+    ask: <K extends keyof WorkerCalls>(kind: K, ask: WorkerCalls[K]['ask'], transfer: ArrayBuffer[] = []) =>
+      post({ kind, ...ask } as WorkerCall, transfer) as Promise<WorkerCalls[K]['answer']>,
     close() {
-      closing ??= ask<void>({ kind: 'close' })
+      closing ??= post({ kind: 'close' }, [])
         .catch(() => {})
         .then(async () => void (await worker.terminate()))
       return closing

@@ -2,6 +2,7 @@
 import { olderMetrics, type Translation } from '../../pipeline/catalog/translation.ts'
 import type { Batch, Source } from '../../pipeline/model/batch.ts'
 import { labelsAt, metricAt, type Layout } from '../../pipeline/model/layout.ts'
+import type { Metric } from '../../pipeline/model/series.ts'
 import { distance } from './translate-series.ts'
 
 export type DeprecatedSeries = {
@@ -16,11 +17,12 @@ export function createDeprecatedSeries(translation: Translation): DeprecatedSeri
 
   function countOf(layout: Layout): ReadonlyMap<string, number> {
     const counts = new Map<string, number>()
-    if (!layout.metrics.some(({ name }) => older.has(name))) return counts
+    const olderOf = ({ name, family }: Metric) => older.get(name) ?? older.get(family)
+    if (!layout.metrics.some(metric => olderOf(metric) !== undefined)) return counts
     for (let column = 0; column < layout.metricOf.length; column++) {
-      const { name } = metricAt(layout, column)
-      const its = older.get(name)
+      const its = olderOf(metricAt(layout, column))
       if (its === undefined) continue
+      const { name } = its
       const labels = labelsAt(layout, column)
       if (its.keepsName && distance(labels, its.newer) <= distance(labels, its.labels)) continue
       counts.set(name, (counts.get(name) ?? 0) + 1)

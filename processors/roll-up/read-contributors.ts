@@ -59,9 +59,10 @@ export function gpuContributors({ devices: { boards }, at }: Model, values: Valu
     values(spec) {
       if (spec === undefined) return known.get('1', place => (isAlive(place) ? 1 : NaN))
       if (isQuantity('gpu', spec)) {
-        return spec.terms[0]!.facts[0] === 'mig'
-          ? known.get('mig', place => Number(parts[place]!.length > 0))
-          : known.get('allocated', place => Number(isAllocated(boards.list[place])))
+        const quantity = spec.terms[0]!.facts[0]
+        if (quantity === 'mig') return known.get(quantity, place => Number(parts[place]!.length > 0))
+        if (quantity === 'fractional') return known.get(quantity, place => Number(isFractional(boards.list[place])))
+        return known.get('allocated', place => Number(isAllocated(boards.list[place])))
       }
       const { length } = boards.list
       return read.get(spec.key, values.turn, length, result => {
@@ -78,6 +79,11 @@ export function gpuContributors({ devices: { boards }, at }: Model, values: Valu
 
 function isAllocated(board: BoardRecord | undefined): boolean {
   return board !== undefined && heldDevices(board).some(({ assignment }) => assignment.holdings.length > 0)
+}
+
+/** Whether somebody has it who asked for a part of one. */
+function isFractional(board: BoardRecord | undefined): boolean {
+  return board?.pairs.some(({ holder }) => holder.get('gpu_share') === 'part') ?? false
 }
 
 function numberOfWhole(devices: readonly DeviceRecord[], things: Things): number {

@@ -9,6 +9,7 @@ import { discoveriesOf, scrapeOptions, timeoutOf, type ScrapeConfig } from './sc
 import { withUsualParts, type UrlDefaults } from './target-address.ts'
 import { specFrom, type TargetDefaults } from './target-spec.ts'
 import { createTarget, type ScrapeOptions } from './target.ts'
+import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts'
 
 /** What a receiver knows of its targets. */
 export type ReceiverKind = Pick<ScrapeOptions, 'fallback' | 'emptyIsFailure' | 'isWantedName'> & {
@@ -23,26 +24,31 @@ export type ReceiverKind = Pick<ScrapeOptions, 'fallback' | 'emptyIsFailure' | '
 
 export function createScrapeReceiver(config: ScrapeConfig, kind: ReceiverKind, host: Host, next: Next): Receiver {
   return createReceiverOf(
-    scheduler => [createKindJob(config, kind, scheduler, host, next)],
+    (scheduler, give) => [createKindJob(config, kind, scheduler, host, give)],
     host,
+    next,
     count => `${counted(count, 'target')} every ${config.scrape_interval}`,
   )
 }
 
-/** Scrapes by jobs, which share one timer. `describe` gets the number of targets. */
+/** Scrapes by jobs, which share one timer and hand on by `give`. `describe` gets the number of targets. */
 export function createReceiverOf(
-  createJobs: (scheduler: Scheduler) => readonly Job[],
-  { clock, cluster, id }: Pick<Host, 'clock' | 'cluster' | 'id'>,
+  createJobs: (scheduler: Scheduler, give: Next) => readonly Job[],
+  host: Pick<Host, 'clock' | 'cluster' | 'counters' | 'id' | 'log'>,
+  next: Next,
   describe: (targetCount: number) => string,
 ): Required<Receiver> {
+  const { clock, cluster, id } = host
   const { collections } = clusterTables(cluster)
   const areTried = (): boolean => jobs.every(job => job.targets().active.every(({ state }) => state !== 'unknown'))
   let scheduler: Scheduler | undefined
+  let room: WaitingRoom | undefined
   let jobs: readonly Job[] = []
   return {
     start() {
+      room = createWaitingRoom(host, next)
       scheduler = createScheduler(clock)
-      jobs = createJobs(scheduler)
+      jobs = createJobs(patient(scheduler, room), room.give)
       for (const job of jobs) job.start()
       collections.set(id, areTried)
     },
@@ -51,6 +57,8 @@ export function createReceiverOf(
       scheduler?.stop()
       for (const job of jobs) job.stop()
       jobs = []
+      room?.stop()
+      room = undefined
     },
     describe: () => describe(jobs.reduce((sum, job) => sum + job.targetCount, 0)),
     targets() {
@@ -61,6 +69,20 @@ export function createReceiverOf(
         droppedCount: all.reduce((sum, { droppedCount }) => sum + droppedCount, 0),
       }
     },
+  }
+}
+
+/** What is due begins when there is room for what it brings. */
+function patient(scheduler: Scheduler, room: WaitingRoom): Scheduler {
+  return {
+    add(intervalMs, run) {
+      const remove = scheduler.add(intervalMs, () => room.scrape(run))
+      return () => {
+        remove()
+        room.forget(run)
+      }
+    },
+    stop: () => scheduler.stop(),
   }
 }
 

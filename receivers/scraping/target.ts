@@ -47,6 +47,7 @@ export type Target = {
   readonly status: () => Omit<TargetStatus, 'intervalMs'>
 }
 
+/** `next` never throws: what nobody takes now waits there. */
 export function createTarget(options: TargetOptions, host: Host, next: Next): Target {
   const { clock, counters, log } = host
   const name = withoutUser(options.url)
@@ -112,8 +113,8 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
       counters.add('gpucol_receiver_scrapes', 1, { outcome: isUp ? 'ok' : 'failed' })
       counters.record('gpucol_receiver_scrape_duration_seconds', durationSeconds)
       log.state(name, isUp ? 'ok' : 'failing', error)
-      give(isUp ? taken.batch : endBatch(source, timeMs, 'failed'))
-      give(
+      next(isUp ? taken.batch : endBatch(source, timeMs, 'failed'))
+      next(
         report(timeMs, {
           up: isUp,
           durationSeconds,
@@ -170,15 +171,6 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
     if (endMissing) counters.add('gpucol_receiver_missing_ends', 1)
   }
 
-  /** A batch that is refused is lost: the next scrape brings newer numbers. The pipeline has counted it. */
-  function give(batch: Batch): void {
-    try {
-      next(batch)
-    } catch (error) {
-      log.debug('a batch was refused', { target: name, reason: (error as Error).message })
-    }
-  }
-
   return {
     scrape,
     remove() {
@@ -188,8 +180,8 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
       intake.forget()
       if (!scraped) return
       scraped = false
-      give(endBatch(source, clock.now(), 'removed'))
-      give(endBatch(reports, clock.now(), 'removed'))
+      next(endBatch(source, clock.now(), 'removed'))
+      next(endBatch(reports, clock.now(), 'removed'))
     },
     status: () => ({
       url: name,

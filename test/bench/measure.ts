@@ -5,11 +5,14 @@ export function measure(
   unitsPerCall: number,
   functions: Record<string, () => unknown>,
   rounds = 9,
+  /** Runs before each and is not measured. */
+  prepare = () => {},
 ): Map<string, number> {
   const results = new Map(Object.keys(functions).map(name => [name, [] as number[]]))
   for (let round = -1; round < rounds; round++) {
     for (const [name, run] of Object.entries(functions)) {
       const calls = callsFor(run)
+      prepare()
       const before = process.cpuUsage()
       for (let i = 0; i < calls; i++) run()
       const { user, system } = process.cpuUsage(before)

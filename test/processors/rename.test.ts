@@ -322,6 +322,38 @@ describe('rename', () => {
     )
   })
 
+  const REMOVED = `
+    runai_job_image{clusterId="c",image="i",job_name="llama-0",job_uuid="j-1"} 1
+    runai_deployment_request_rate{clusterId="c",namespace_name="n",deployment_name="d"} 3
+    runai_deployment_request_latencies_bucket{clusterId="c",namespace_name="n",deployment_name="d",le="+Inf"} 3`
+
+  for (const [from, to] of [
+    ['runai-2.17', 'runai-2.16'],
+    ['runai-2.16', 'runai-2.17'],
+  ] as const) {
+    it(`hands on, shows and ends metrics that were removed like others, from ${from} to ${to}`, async () => {
+      const { host, give } = renamed({
+        from,
+        to,
+        metrics: { runai_deployment_request_rate: 'off', runai_job_image: '2023-11-15' },
+      })
+      const text = `# TYPE runai_deployment_request_latencies histogram${REMOVED}`
+      assert.deepEqual(textFromBatch(give(text)).match(/^\w+/gm), [
+        'runai_deployment_request_latencies_bucket',
+        'runai_job_image',
+      ])
+      assert.deepEqual(
+        host.observed('gpucol_deprecated_series'),
+        new Map([
+          ['{metric="runai_deployment_request_latencies"}', 1],
+          ['{metric="runai_job_image"}', 1],
+        ]),
+      )
+      await host.clock.advance(86_400_000)
+      assert.deepEqual(textFromBatch(give(text)).match(/^\w+/gm), ['runai_deployment_request_latencies_bucket'])
+    })
+  }
+
   it('describes older metrics in words and units of their own', () => {
     const { give } = renamed(OLDER)
     const { layout } = give(

@@ -3,7 +3,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
+/** One collection, at once. */
+export const collect = runInNewContext('gc') as () => void
 
 /** Finalizers run in turns of their own after a collection, and what they let go is collected by the next. */
 export async function collectGarbage(): Promise<void> {

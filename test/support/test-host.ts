@@ -45,7 +45,7 @@ export function testHost<O extends Partial<Host> = Record<never, never>>(overrid
       },
     },
     catalogs: createCatalogs(packageFile('configs', 'catalogs')),
-    storage: createMemoryStorage(),
+    storage: createMemoryStorage(clock),
     memory: { read: () => ({ residentBytes: 0, heapBytes: 0 }), limits: { residentBytes: 1, heapBytes: 1 } },
     logged,
     counted,

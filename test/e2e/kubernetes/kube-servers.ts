@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { eventually, freePorts, get, startProcess, type GpucolProcess } from '../../support/gpucol-process.ts'
-import { buildServers, type Programs } from './build-servers.ts'
+import { buildServers, type Programs } from '../real-servers/build-servers.ts'
 
 /** What the API answers to a write. */
 export type Written = { readonly metadata: { readonly uid: string; readonly resourceVersion: string } }
@@ -48,17 +48,21 @@ export const VIEWER = 'viewer-token'
 /** On a busy machine. */
 const START_MS = 90_000
 
-let programs: Promise<Programs | undefined> | undefined
+type KubePrograms = Programs<'etcd' | 'kube-apiserver' | 'kube-state-metrics'>
+
+let programs: Promise<KubePrograms | undefined> | undefined
 
 /** Builds the servers where they are missing, which takes its time. Without Go the suite is skipped, in CI, too. */
 export async function kubeServersOrSkip(context: Mocha.Context): Promise<KubeServers> {
   context.timeout(0)
-  programs ??= buildServers(line => process.stdout.write(`  ${line}\n`))
+  programs ??= buildServers(['etcd', 'kube-apiserver', 'kube-state-metrics'], line => {
+    process.stdout.write(`  ${line}\n`)
+  })
   const built = await programs
   return built === undefined ? context.skip() : startKubeServers(built)
 }
 
-async function startKubeServers(built: Programs): Promise<KubeServers> {
+async function startKubeServers(built: KubePrograms): Promise<KubeServers> {
   const folder = mkdtempSync(join(tmpdir(), 'gpucol-kube-'))
   const [etcdPort, peerPort, port] = (await freePorts(3)) as [number, number, number]
   const etcdUrl = `http://127.0.0.1:${etcdPort}`

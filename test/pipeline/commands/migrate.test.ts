@@ -65,19 +65,22 @@ describe('gpucol migrate', () => {
     return resultOf(migrate, ['--from', '2.16', '--to', '2.17', ...args])
   }
 
+  const ACCEPTED = '--accept-other-values'
+
   it('rewrites a dashboard with its variables, legends, fields and annotations, and nothing else', async () => {
-    const { code, out, err } = await run(file('a.json', DASHBOARD))
+    const { code, out, err } = await run(ACCEPTED, file('a.json', DASHBOARD))
     const expected = DASHBOARD.replaceAll('(runai_job_requested_gpus', '(runai_requested_gpus_per_workload')
       .replaceAll('job_name', 'workload_name')
       .replaceAll('job_uuid', 'workload_id')
       .replace('runai_job_total_runtime', 'runai_run_time_seconds_per_workload')
     assert.deepEqual([code, out], [0, expected])
-    assert.match(err, /a\.json:5:28: note: "workload_name" has other values than "job_name", so what was one group/)
-    assert.match(err, /a\.json: 3 expressions, 3 understood, 3 rewritten, 1 reported\n$/)
+    assert.match(err, /a\.json:5:28: note: the result depends on the values of "job_name", and "workload_name"/)
+    assert.match(err, /a\.json:14:26: note: variable "job" offers values of "workload_name" now, which are others/)
+    assert.match(err, /a\.json: 3 expressions, 3 understood, 3 rewritten, 2 reported\n$/)
   })
 
   it('rewrites rules with comments and formatting kept, and follows what they record', async () => {
-    const { code, out, err } = await run(file('a.yaml', RULES))
+    const { code, out, err } = await run(ACCEPTED, file('a.yaml', RULES))
     const expected = RULES.replace('runai_job_requested_gpus', 'runai_requested_gpus_per_workload')
       .replace('runai_gpu_idle_time_per_workload', 'runai_gpu_idle_seconds_per_workload')
       .replaceAll('job_name', 'workload_name')
@@ -89,7 +92,7 @@ describe('gpucol migrate', () => {
   it('rewrites rules and dashboards that are texts of a manifest', async () => {
     const indent = (text: string): string => text.replace(/^/gm, '    ').trimEnd()
     const manifest = `kind: ConfigMap\ndata:\n  a.json: |\n${indent(DASHBOARD)}\n  rules.yaml: |\n${indent(RULES)}\n`
-    const { code, out } = await run(file('a.yaml', manifest))
+    const { code, out } = await run(ACCEPTED, file('a.yaml', manifest))
     assert.equal(code, 0)
     assert.match(out, /^ {10}.*runai_requested_gpus_per_workload\{workload_name=~\\"\$job\\"\}\) \\u003e 1/m)
     assert.match(out, /^ {14}max by \(workload_name\) \(runai_gpu_idle_seconds_per_workload\)$/m)
@@ -119,12 +122,12 @@ describe('gpucol migrate', () => {
 
   it('shows what changes, or only whether', async () => {
     const path = file('a.yaml', RULES)
-    const { code, out } = await run('--diff', path)
+    const { code, out } = await run(ACCEPTED, '--diff', path)
     assert.equal(code, 0)
     assert.match(out, /^--- .*\n\+\+\+ .*\n@@ -3,12 \+3,12 @@\n/)
     assert.match(out, /^-        expr: sum by \(job_name\)/m)
     assert.match(out, /^\+        expr: sum by \(workload_name\)/m)
-    assert.deepEqual([(await run('--check', path)).code, readFileSync(path, 'utf8')], [1, RULES])
+    assert.deepEqual([(await run(ACCEPTED, '--check', path)).code, readFileSync(path, 'utf8')], [1, RULES])
     assert.equal((await run('--check', file('b.yaml', 'groups: []\n'))).code, 0)
   })
 
@@ -132,11 +135,11 @@ describe('gpucol migrate', () => {
     const path = file('a.yaml', RULES)
     chmodSync(path, 0o640)
     symlinkSync(path, join(folder, 'link.yaml'))
-    const { code, out } = await run('--in-place', join(folder, 'link.yaml'))
+    const { code, out } = await run(ACCEPTED, '--in-place', join(folder, 'link.yaml'))
     assert.deepEqual([code, out, statSync(path).mode & 0o777], [0, '', 0o640])
     assert.match(readFileSync(path, 'utf8'), /workload_name/)
     assert.deepEqual(readdirSync(folder).toSorted(), ['a.yaml', 'link.yaml'])
-    const back = await resultOf(migrate, ['--from', '2.17', '--to', '2.16', path])
+    const back = await resultOf(migrate, ['--from', '2.17', '--to', '2.16', ACCEPTED, path])
     assert.equal(back.out, RULES)
   })
 
@@ -158,6 +161,34 @@ describe('gpucol migrate', () => {
     }
     assert.match((await run(join(folder, 'none.json'))).err, /none\.json: cannot be read: ENOENT/)
     assert.equal(readFileSync(good, 'utf8'), RULES)
+  })
+
+  it('takes a list of expressions, and reports those of them that are none', async () => {
+    const list = [
+      'runai_job_requested_gpus',
+      'sum(',
+      '# a comment',
+      '',
+      'runai_job_total_runtime > 5',
+      'up',
+      'up',
+    ].join('\n')
+    const { out, err } = await run(file('list.txt', list))
+    const expected = list.replace('job_requested_gpus', 'requested_gpus_per_workload')
+    assert.equal(out, expected.replace('runai_job_total_runtime', 'runai_run_time_seconds_per_workload'))
+    assert.match(err, /list\.txt:2:5: left as it is: this is not understood as PromQL\n/)
+    assert.match(err, /list\.txt: 5 expressions, 4 understood, 2 rewritten, 1 reported\n$/)
+  })
+
+  it('finds nothing in files that hold nothing, and says that templates have to be filled in', async () => {
+    for (const name of ['a.json', 'a.yaml', 'a.promql']) {
+      const { code, out, err } = await run(file(name, '\n'))
+      assert.deepEqual([code, out], [0, '\n'])
+      assert.match(err, /: 0 expressions, 0 understood, 0 rewritten, 0 reported\n$/)
+    }
+    const { code, err } = await run(file('helm.yaml', '{{- if .Values.rules }}\ngroups: []\n{{- end }}\n'))
+    assert.equal(code, 2)
+    assert.match(err, /helm\.yaml:1:3: this is no YAML: .*; if this is a template, fill it in first/)
   })
 
   it('refuses wrong calls', async () => {

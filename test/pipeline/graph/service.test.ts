@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { RefusedError } from '../../../pipeline/component.ts'
 import type { LoadedConfig } from '../../../pipeline/config/loaded-config.ts'
+import { observeExporter } from '../../../pipeline/graph/observe.ts'
 import { createService, type Service, type Surroundings } from '../../../pipeline/graph/service.ts'
 import { createLog } from '../../../pipeline/telemetry/log.ts'
 import { fakeBatch, fakeComponents, fakeSource, type FakeParts, type FakeWorld } from '../../support/fake-components.ts'
@@ -83,6 +84,18 @@ describe('the service', () => {
     assert.match(lines.join(''), /exporter e {2}did not stop in time/)
   })
 
+  it('stops all exporters at once, so that one takes no time from the others', async () => {
+    const { service, events } = worldOf({
+      ...one,
+      exporters: { e: { hangStop: true }, f: {} },
+      pipelines: { metrics: [['r'], [], ['e', 'f']] },
+    })
+    await service.start()
+    void service.stop(1000)
+    await new Promise(resolve => setImmediate(resolve))
+    assert.ok(events.includes('stop exporter e') && events.includes('stop exporter f'))
+  })
+
   it('gives every exporter of a pipeline the same batch, not a copy', async () => {
     const { service, receivers, exported } = worldOf({
       ...one,
@@ -105,6 +118,15 @@ describe('the service', () => {
     assert.equal(host.counted.get('gpucol_processor_duration_seconds_count'), 2)
   })
 
+  it('leaves it to an exporter that delivers later to count what it delivered', () => {
+    const host = testHost()
+    const batches: unknown[] = []
+    const consume = observeExporter(host, { consume: batch => batches.push(batch), countsDelivery: true })
+    consume(fakeBatch(fakeSource('t')))
+    assert.equal(batches.length, 1)
+    assert.equal(host.counted.get('gpucol_exporter_sent_metric_points'), undefined)
+  })
+
   it('does not let a failing branch stop the others, and says once that it fails', async () => {
     const { service, receivers, exported, host, lines } = worldOf({
       receivers: { r: {} },
@@ -116,7 +138,7 @@ describe('the service', () => {
     for (let i = 0; i < 3; i++) receivers.get('r')!(fakeBatch(fakeSource('t')))
     assert.equal(exported.get('e')!.length, 3)
     assert.equal(host.counted.get('gpucol_processor_dropped_metric_points{id="bad"}'), 3)
-    assert.equal(host.counted.get('gpucol_exporter_send_failed_metric_points{id="f"}'), 3)
+    assert.equal(host.counted.get('gpucol_exporter_send_failed_metric_points{id="f",reason="failed"}'), 3)
     assert.equal(lines.filter(line => line.includes('disk full')).length, 1)
     assert.deepEqual(
       service

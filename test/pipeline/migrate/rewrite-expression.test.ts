@@ -62,10 +62,15 @@ describe('rewriting an expression', () => {
     check([
       [
         RUNAI,
-        'sum by (job_name, project) (runai_job_cpu_usage)',
-        'sum by (workload_name, project) (runai_job_cpu_usage)',
+        'sum by (job_type, user) (runai_gpu_utilization_per_workload)',
+        'sum by (workload_type, user) (runai_gpu_utilization_per_workload)',
       ],
-      [RUNAI, 'sum(runai_job_cpu_usage) without(job_uuid)', 'sum(runai_job_cpu_usage) without(workload_id)'],
+      [RUNAI, 'sum by (project) (runai_job_cpu_usage)', 'sum by (project) (runai_job_cpu_usage)'],
+      [
+        RUNAI,
+        'sum(runai_job_cpu_usage) without(job_uuid, job_name)',
+        'sum(runai_job_cpu_usage) without(workload_id, workload_name)',
+      ],
       [RUNAI, 'sum by (job_name) (foo)', 'sum by (job_name) (foo)'],
       [RUNAI, 'runai_project_info{department_name=~"a|b"}', 'runai_project_info{department=~"a|b"}'],
       [
@@ -75,26 +80,93 @@ describe('rewriting an expression', () => {
       ],
       [
         RUNAI,
-        'runai_job_cpu_usage * on (job_uuid) group_left(job_type) runai_job_requested_gpus',
-        'runai_job_cpu_usage * on (workload_id) group_left(workload_type) runai_requested_gpus_per_workload',
+        'runai_project_info * on (department_name) group_left(job_type) sum by (department_name) (runai_project_info)',
+        'runai_project_info * on (department) group_left(job_type) sum by (department) (runai_project_info)',
       ],
       [
         RUNAI,
-        'label_replace(runai_job_cpu_usage, "short", "$1", "job_name", "(.*)")',
-        'label_replace(runai_job_cpu_usage, "short", "$1", "workload_name", "(.*)")',
+        'label_replace(runai_project_info, "short", "$1", "department_name", "(.)[a-z]*")',
+        'label_replace(runai_project_info, "short", "$1", "department", "(.)[a-z]*")',
       ],
       [
         RUNAI,
-        `sum by (both) (label_join(runai_job_cpu_usage, 'both', "/", 'project', 'job_name'))`,
-        `sum by (both) (label_join(runai_job_cpu_usage, 'both', "/", 'project', 'workload_name'))`,
+        `sum by (both) (label_join(runai_project_info, 'both', "/", 'project', 'department_name'))`,
+        `sum by (both) (label_join(runai_project_info, 'both', "/", 'project', 'department'))`,
       ],
       [
         RUNAI,
-        'count_values by (job_name) ("v", runai_job_cpu_usage)',
-        'count_values by (workload_name) ("v", runai_job_cpu_usage)',
+        'count_values by (job_type) ("v", runai_job_requested_gpus)',
+        'count_values by (workload_type) ("v", runai_requested_gpus_per_workload)',
       ],
-      [RUNAI, 'sort_by_label(runai_job_cpu_usage, "job_name")', 'sort_by_label(runai_job_cpu_usage, "workload_name")'],
+      [
+        RUNAI,
+        'sort_by_label(runai_project_info, "department_name")',
+        'sort_by_label(runai_project_info, "department")',
+      ],
       [DCGM_OLD, 'avg(dcgm_gpu_temp) by (pod_name)', 'avg(DCGM_FI_DEV_GPU_TEMP_CELSIUS) by (pod)'],
+    ])
+  })
+
+  const BY_VALUE: readonly (readonly [text: string, accepted: string])[] = [
+    ['sum by (job_name, project) (runai_job_cpu_usage)', 'sum by (workload_name, project) (runai_job_cpu_usage)'],
+    ['sum(runai_job_cpu_usage) without(job_uuid)', 'sum(runai_job_cpu_usage) without(workload_id)'],
+    ['topk(3, runai_job_cpu_usage) by (job_uuid)', 'topk(3, runai_job_cpu_usage) by (workload_id)'],
+    [
+      'runai_job_cpu_usage / on (job_uuid) runai_job_memory_used_bytes',
+      'runai_job_cpu_usage / on (workload_id) runai_job_memory_used_bytes',
+    ],
+    [
+      'runai_job_cpu_usage / ignoring (job_name) runai_job_memory_used_bytes',
+      'runai_job_cpu_usage / ignoring (workload_name) runai_job_memory_used_bytes',
+    ],
+    [
+      'runai_job_cpu_usage * on (project) group_left(job_name) runai_job_memory_used_bytes',
+      'runai_job_cpu_usage * on (project) group_left(workload_name) runai_job_memory_used_bytes',
+    ],
+    [
+      'label_replace(runai_job_cpu_usage, "short", "$1", "job_name", "(.*)")',
+      'label_replace(runai_job_cpu_usage, "short", "$1", "workload_name", "(.*)")',
+    ],
+    [
+      `label_join(runai_job_cpu_usage, 'both', "/", 'project', 'job_name')`,
+      `label_join(runai_job_cpu_usage, 'both', "/", 'project', 'workload_name')`,
+    ],
+    [
+      'count_values by (job_name) ("v", runai_job_cpu_usage)',
+      'count_values by (workload_name) ("v", runai_job_cpu_usage)',
+    ],
+    ['sort_by_label(runai_job_cpu_usage, "job_name")', 'sort_by_label(runai_job_cpu_usage, "workload_name")'],
+  ]
+
+  it('leaves what depends on the values of a label whose successor has others', () => {
+    checkLeft(BY_VALUE.map(([text]) => [RUNAI, text, /depends on the values of "job_(name|uuid)", and "workload_/]))
+    checkLeft(
+      BY_VALUE.map(([, text]) => [RUNAI_BACK, text, /depends on the values of "workload_(name|id)", and "job_/]),
+    )
+  })
+
+  it('rewrites that, too, where other values are accepted, and says so', () => {
+    for (const [text, expected] of BY_VALUE) {
+      const around = { recorded: new Map(), translatedVariables: new Map() }
+      const { edits, notes } = rewriteExpression(text, { vocabulary: RUNAI, acceptsOtherValues: true, ...around })
+      assert.equal(applyEdits(text, edits), expected)
+      assert.match(notes[0]!.message, /depends on the values/)
+    }
+  })
+
+  it('matches whole series by labels with other values: they tell apart what they told apart', () => {
+    check([
+      [RUNAI, 'runai_job_cpu_usage / runai_job_memory_used_bytes', 'runai_job_cpu_usage / runai_job_memory_used_bytes'],
+      [
+        RUNAI,
+        'runai_gpu_idle_time_per_workload and runai_gpu_utilization_per_workload > 5',
+        'runai_gpu_idle_seconds_per_workload and runai_gpu_utilization_per_workload > 5',
+      ],
+      [
+        RUNAI,
+        'runai_job_cpu_usage / ignoring (job_name, job_uuid) runai_job_memory_used_bytes',
+        'runai_job_cpu_usage / ignoring (workload_name, workload_id) runai_job_memory_used_bytes',
+      ],
     ])
   })
 
@@ -205,6 +277,11 @@ describe('rewriting an expression', () => {
         '${f}_over_time(DCGM_FI_DEV_GPU_TEMP[${__range_s}s])',
         '${f}_over_time(DCGM_FI_DEV_GPU_TEMP_CELSIUS[${__range_s}s])',
       ],
+      [
+        DCGM,
+        '${agg}(DCGM_FI_DEV_GPU_TEMP{a=")"}) by (gpu) + abs($g(foo))',
+        '${agg}(DCGM_FI_DEV_GPU_TEMP_CELSIUS{a=")"}) by (gpu) + abs($g(foo))',
+      ],
       [DCGM, 'DCGM_FI_DEV_GPU_TEMP > $limit', 'DCGM_FI_DEV_GPU_TEMP_CELSIUS > $limit'],
       [DCGM, 'foo_${bar}_baz{$label="x", $more}', 'foo_${bar}_baz{$label="x", $more}'],
     ])
@@ -256,6 +333,16 @@ describe('rewriting an expression', () => {
       [RUNAI, 'runai_job_cpu_usage{$filters}', /a variable names the label/],
     ])
     check([[RUNAI, '{__name__=~"kube_.*"} + kube_${what}_info', '{__name__=~"kube_.*"} + kube_${what}_info']])
+  })
+
+  it('leaves what depends on the name of a metric', () => {
+    checkLeft([
+      [DCGM, 'sum by (__name__) (DCGM_FI_DEV_GPU_TEMP)', /depends on the name of a metric/],
+      [DCGM, 'label_replace(DCGM_FI_DEV_GPU_TEMP, "a", "$1", "__name__", "(.*)")', /depends on the name of a metric/],
+      [DCGM, 'foo * on (__name__) DCGM_FI_DEV_GPU_TEMP', /depends on the name of a metric/],
+      [DCGM, 'limit_ratio(0.5, DCGM_FI_DEV_GPU_TEMP)', /depends on the name of a metric/],
+    ])
+    check([[DCGM, 'sum by (__name__) (foo)', 'sum by (__name__) (foo)']])
   })
 
   it('leaves units that a factor cannot correct', () => {

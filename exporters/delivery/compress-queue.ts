@@ -1,0 +1,54 @@
+/** Requests on their way through compression: several at once, and out in the order in which they came in. */
+import type { Compress } from './compress.ts'
+import type { Payload, Request } from './payload.ts'
+
+export type CompressQueue = {
+  /** False if too much is on its way already: the machine cannot keep up. */
+  add(request: Request): boolean
+  /** Settles when all that came before is through. */
+  settled(): Promise<void>
+  /** On their way. */
+  readonly points: number
+}
+
+const MAX_BYTES = 256 * 2 ** 20
+
+export function createCompressQueue(
+  compress: Compress,
+  next: (payload: Payload) => void,
+  failed: (points: number, error: Error) => void,
+): CompressQueue {
+  let points = 0
+  let bytes = 0
+  let last: Promise<void> = Promise.resolve()
+
+  async function pass(request: Request, before: Promise<void>): Promise<void> {
+    const { body, points: its, shard, note } = request
+    const rawBytes = body.length
+    const rest = { points: its, ...(shard !== undefined && { shard }), ...(note !== undefined && { note }) }
+    let compressed: Uint8Array | undefined
+    try {
+      compressed = await compress(body)
+    } catch (error) {
+      failed(its, error as Error)
+    }
+    await before
+    points -= its
+    bytes -= rawBytes
+    if (compressed !== undefined) next({ body: compressed, ...rest })
+  }
+
+  return {
+    add(request) {
+      if (bytes + request.body.length > MAX_BYTES && bytes > 0) return false
+      points += request.points
+      bytes += request.body.length
+      last = pass(request, last)
+      return true
+    },
+    settled: () => last,
+    get points() {
+      return points
+    },
+  }
+}

@@ -1,0 +1,92 @@
+/** Makes requests of OTLP metrics of batches. What it keeps is kept by source: a plan, and whether its series have ended. */
+import type { Batch, Source } from '../model/batch.ts'
+import { createEncodePlanner, type EncodePlan, type LeftOut } from './otlp-encode-plan.ts'
+import { goesOn } from './otlp-ended.ts'
+import { createSplit, type EntityOptions } from './otlp-entity.ts'
+import { createJsonDialect } from './otlp-json-dialect.ts'
+import { JsonWriter } from './otlp-json-writer.ts'
+import type { CompositeOptions } from './otlp-composites.ts'
+import { createProtobufDialect } from './otlp-protobuf-dialect.ts'
+import { ProtobufWriter } from './otlp-protobuf-writer.ts'
+import { Walk, type WalkOptions } from './otlp-walk.ts'
+
+export type OtlpEncoding = 'proto' | 'json'
+
+export type OtlpEncoderOptions = EntityOptions &
+  CompositeOptions &
+  Pick<WalkOptions, 'dropNotANumber' | 'maxPoints' | 'maxBytes' | 'leftOut'> & {
+    readonly encoding: OtlpEncoding
+    readonly maxAttributes: number
+    /** Takes a whole request; its bytes are written over when this returns. */
+    emit(request: { readonly body: Uint8Array; readonly points: number }): void
+  }
+
+export type OtlpEncoder = {
+  add(batch: Batch): void
+  /** Gives what is begun to `emit`. */
+  flush(): void
+  readonly pendingPoints: number
+}
+
+type Known = {
+  readonly plan: EncodePlan
+  hasEnded: boolean
+  /** The number of the request that has the last points of it. */
+  request: number
+}
+
+export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
+  const { encoding, emit } = options
+  const dialect = encoding === 'proto' ? createProtobufDialect() : createJsonDialect()
+  const planFor = createEncodePlanner({ ...options, split: createSplit(options), dialect })
+  const writer = encoding === 'proto' ? new ProtobufWriter() : new JsonWriter()
+  const walk = new Walk(writer, { ...options, full: send })
+  const known = new WeakMap<Source, Known>()
+  let request = 0
+
+  function send(points: number): void {
+    request++
+    emit({ body: writer.take(), points })
+  }
+
+  function end(source: Source, after: EncodePlan | undefined, timeMs: number): void {
+    const before = known.get(source)
+    if (before === undefined || before.hasEnded || before.plan === after) return
+    walk.ended(before.plan, goesOn(before.plan, after), timeMs)
+  }
+
+  function flush(): void {
+    const { points } = walk
+    walk.points = 0
+    if (points > 0) send(points)
+  }
+
+  return {
+    add(batch) {
+      const { source, layout, timeMs, outcome } = batch
+      // In a request the order of points is not kept, so that no series is in it twice.
+      if (known.get(source)?.request === request) flush()
+      if (outcome !== 'ok') {
+        end(source, undefined, timeMs)
+        const before = known.get(source)
+        // A target that failed mostly comes back with the series that it had.
+        if (outcome === 'failed' && before !== undefined) Object.assign(before, { hasEnded: true, request })
+        else known.delete(source)
+        return
+      }
+      const before = known.get(source)?.plan
+      const plan = before?.layout === layout ? before : planFor(source, layout, before)
+      end(source, plan, timeMs)
+      const one = { plan, hasEnded: false, request }
+      known.set(source, one)
+      walk.batch(plan, batch)
+      one.request = request
+    },
+    flush,
+    get pendingPoints() {
+      return walk.points
+    },
+  }
+}
+
+export type { LeftOut }

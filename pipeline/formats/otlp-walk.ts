@@ -1,0 +1,328 @@
+/** Writes the numbers of a batch by its plan. Nothing here looks at labels or names; this is the loop that runs per sample. */
+import type { Batch } from '../model/batch.ts'
+import { applyScale, ONE } from '../model/scale.ts'
+import type { EncodePlan, LeftOut } from './otlp-encode-plan.ts'
+import type { GoesOn } from './otlp-ended.ts'
+import { groupCount } from './otlp-groups.ts'
+import type { PlannedComposites } from './otlp-planned-composites.ts'
+import {
+  START_MS,
+  TIME_MS,
+  VALUE,
+  type HistogramPoint,
+  type RequestWriter,
+  type SummaryPoint,
+} from './otlp-request-writer.ts'
+
+export type WalkOptions = {
+  readonly dropNotANumber: boolean
+  readonly maxPoints: number
+  readonly maxBytes: number
+  /** Takes the request that is as large as it may be. */
+  full(points: number): void
+  leftOut(reason: LeftOut, points: number): void
+}
+
+/** More than the tags and lengths around a metric and a group take. */
+const AROUND = 64
+const NOTHING: ReadonlyMap<LeftOut, number> = new Map()
+const NO_BOUNDS = { values: new Float64Array(0), bytes: new Uint8Array(0) }
+
+export class Walk {
+  /** In the request that is begun. */
+  points = 0
+  readonly #writer: RequestWriter
+  readonly #options: WalkOptions
+  readonly #histogram: HistogramPoint = { count: 0, sum: 0, bounds: NO_BOUNDS, buckets: new Float64Array(64) }
+  readonly #summary: SummaryPoint = {
+    count: 0,
+    sum: 0,
+    quantiles: new Float64Array(64),
+    values: new Float64Array(64),
+    length: 0,
+  }
+
+  constructor(writer: RequestWriter, options: WalkOptions) {
+    this.#writer = writer
+    this.#options = options
+  }
+
+  batch(plan: EncodePlan, batch: Batch): void {
+    const isAbsent = absentOf(batch)
+    for (let group = 0; group < groupCount(plan.groups); group++) {
+      this.#numbers(plan, group, batch, isAbsent)
+      if (plan.composites !== undefined) this.#composites(plan, plan.composites, group, batch, isAbsent)
+    }
+    for (const [reason, points] of plan.leftOut ?? NOTHING) this.#options.leftOut(reason, points)
+  }
+
+  /** The points of what does not go on. */
+  ended(plan: EncodePlan, goesOn: GoesOn, timeMs: number): void {
+    const { columns, starts, layout, composites } = plan
+    for (let group = 0; group < groupCount(plan.groups); group++) {
+      let isOpen = false
+      let metric = -1
+      for (let i = starts[group]!; i < starts[group + 1]!; i++) {
+        const column = columns[i]!
+        if (goesOn.columns[column] === 1) continue
+        const block = layout.labelsOf[column]! + 1
+        const bytes = plan.metrics[layout.metricOf[column]!]!
+        const size = this.#sizeOf(plan.blocks.starts, block)
+        if (!this.#fits(plan, group, bytes, size)) continue
+        if (this.#isFull(plan, group, bytes, size)) isOpen = this.#cut(isOpen)
+        if (!isOpen || metric !== layout.metricOf[column]) {
+          if (!isOpen) this.#writer.openGroup(plan.groups, group)
+          else this.#writer.closeMetric()
+          this.#writer.openMetric(bytes)
+          isOpen = true
+          metric = layout.metricOf[column]!
+        }
+        this.#writer.ended(plan.blocks, block, bytes.shape, timeMs)
+        this.points++
+      }
+      if (isOpen) this.#close()
+      if (composites === undefined) continue
+      for (let i = composites.starts[group] ?? 0; i < (composites.starts[group + 1] ?? 0); i++) {
+        if (goesOn.composites[i] === 1) continue
+        const bytes = composites.metrics[composites.metricOf[i]!]!
+        const block = composites.blockOf[i]!
+        const size = this.#sizeOf(composites.blocks.starts, block)
+        if (!this.#fits(plan, group, bytes, size)) continue
+        if (this.#isFull(plan, group, bytes, size)) this.#cut(false)
+        this.#writer.openGroup(plan.groups, group)
+        this.#writer.openMetric(bytes)
+        this.#writer.ended(composites.blocks, block, bytes.shape, timeMs)
+        this.points++
+        this.#close()
+      }
+    }
+  }
+
+  #numbers(plan: EncodePlan, group: number, batch: Batch, isAbsent: Uint8Array | undefined): void {
+    const { columns, blocks, isScaled, layout } = plan
+    const { metricOf, labelsOf } = layout
+    const { values, times, starts, timeMs } = batch
+    const { dropNotANumber, maxPoints, maxBytes } = this.#options
+    const writer = this.#writer
+    const { next } = writer
+    const end = plan.starts[group + 1]!
+    const groupBytes = groupLength(plan, group) + AROUND + writer.numberBytes
+    let isOpen = false
+    let metric = -1
+    let scale = ONE
+    let around = 0
+    for (let i = plan.starts[group]!; i < end; i++) {
+      const column = columns[i]!
+      if (isAbsent !== undefined && isAbsent[column] === 1) continue
+      const number = metricOf[column]!
+      let value = values[column]!
+      if (isScaled) {
+        if (number !== metric) scale = layout.scales[number]!
+        value = applyScale(value, scale)
+      }
+      // Of what is no number, or is infinite, the difference to itself is no number.
+      if (dropNotANumber && value - value !== 0) {
+        this.#options.leftOut('not a number', 1)
+        continue
+      }
+      const block = labelsOf[column]! + 1
+      if (number !== metric || !isOpen) {
+        const bytes = plan.metrics[number]!
+        around = groupBytes + bytes.headEnd - bytes.headStart + bytes.tail.length
+      }
+      const size = around + blocks.starts[block + 1]! - blocks.starts[block]!
+      if (this.points >= maxPoints || writer.length + size > maxBytes) {
+        if (size + writer.numberBytes > maxBytes) {
+          this.#options.leftOut('size', 1)
+          continue
+        }
+        isOpen = this.#cut(isOpen)
+      }
+      if (number !== metric || !isOpen) {
+        if (!isOpen) writer.openGroup(plan.groups, group)
+        else writer.closeMetric()
+        writer.openMetric(plan.metrics[number]!)
+        metric = number
+        isOpen = true
+      }
+      next[VALUE] = value
+      next[TIME_MS] = times === undefined || Number.isNaN(times[column]!) ? timeMs : times[column]!
+      next[START_MS] = starts === undefined ? NaN : starts[column]!
+      writer.number(blocks, block)
+      this.points++
+    }
+    if (isOpen) this.#close()
+  }
+
+  #composites(
+    plan: EncodePlan,
+    composites: PlannedComposites,
+    group: number,
+    batch: Batch,
+    isAbsent: Uint8Array | undefined,
+  ): void {
+    const writer = this.#writer
+    let isOpen = false
+    let metric = -1
+    for (let i = composites.starts[group] ?? 0; i < (composites.starts[group + 1] ?? 0); i++) {
+      const number = composites.metricOf[i]!
+      const bytes = composites.metrics[number]!
+      const isHistogram = bytes.shape === 'histogram'
+      const leading = composites.counts[i]! >= 0 ? composites.counts[i]! : composites.totals[i]!
+      if (isAbsent !== undefined && isAbsent[leading] === 1) continue
+      const isWhole = isHistogram
+        ? this.#readHistogram(plan, composites, i, batch, isAbsent)
+        : this.#readSummary(plan, composites, i, batch, isAbsent)
+      if (!isWhole) {
+        this.#options.leftOut(isHistogram ? 'histogram' : 'not a number', 1)
+        continue
+      }
+      const block = composites.blockOf[i]!
+      const bounds = composites.bounds[composites.boundsOf[i]!]!
+      const size =
+        this.#sizeOf(composites.blocks.starts, block) +
+        bounds.bytes.length +
+        (bounds.values.length + 2) * writer.partBytes
+      if (!this.#fits(plan, group, bytes, size)) continue
+      if (this.#isFull(plan, group, bytes, size)) isOpen = this.#cut(isOpen)
+      if (number !== metric || !isOpen) {
+        if (!isOpen) writer.openGroup(plan.groups, group)
+        else writer.closeMetric()
+        writer.openMetric(bytes)
+        metric = number
+        isOpen = true
+      }
+      const own = batch.times?.[leading] ?? NaN
+      const time = Number.isNaN(own) ? batch.timeMs : own
+      const start = batch.starts?.[leading] ?? NaN
+      if (isHistogram) writer.histogram(composites.blocks, block, this.#histogram, time, start)
+      else writer.summary(composites.blocks, block, this.#summary, time, start)
+      this.points++
+    }
+    if (isOpen) this.#close()
+  }
+
+  /**
+   * Buckets count what is in those below, too; OTLP's do not. Where a scrape caught a histogram in the middle of a change, a bucket
+   * never has less than the one below it, and the number of observations is what is in the buckets. False if a part is no number.
+   */
+  #readHistogram(
+    plan: EncodePlan,
+    composites: PlannedComposites,
+    i: number,
+    batch: Batch,
+    isAbsent: Uint8Array | undefined,
+  ): boolean {
+    const point = this.#histogram
+    const bounds = composites.bounds[composites.boundsOf[i]!]!
+    const length = bounds.values.length
+    if (point.buckets.length <= length) point.buckets = new Float64Array(2 * length)
+    point.bounds = bounds
+    let below = 0
+    const from = composites.partStarts[i]!
+    for (let part = 0; part < length; part++) {
+      const value = countOf(plan, batch, composites.parts[from + part]!, isAbsent)
+      if (Number.isNaN(value)) return false
+      point.buckets[part] = Math.max(0, value - below)
+      below = Math.max(below, value)
+    }
+    const total = composites.totals[i]! >= 0 ? composites.totals[i]! : composites.counts[i]!
+    const value = countOf(plan, batch, total, isAbsent)
+    if (Number.isNaN(value)) return false
+    point.count = Math.max(below, value)
+    point.buckets[length] = point.count - below
+    const sum = composites.sums[i]! < 0 ? NaN : valueOf(plan, batch, composites.sums[i]!, isAbsent)
+    point.sum = this.#options.dropNotANumber && !Number.isFinite(sum) ? NaN : sum
+    return true
+  }
+
+  #readSummary(
+    plan: EncodePlan,
+    composites: PlannedComposites,
+    i: number,
+    batch: Batch,
+    isAbsent: Uint8Array | undefined,
+  ): boolean {
+    const point = this.#summary
+    const { values: quantiles } = composites.bounds[composites.boundsOf[i]!]!
+    if (point.values.length < quantiles.length) {
+      point.quantiles = new Float64Array(2 * quantiles.length)
+      point.values = new Float64Array(2 * quantiles.length)
+    }
+    const { dropNotANumber } = this.#options
+    point.count = countOf(plan, batch, composites.counts[i]!, isAbsent)
+    if (Number.isNaN(point.count)) return false
+    const sum = composites.sums[i]! < 0 ? 0 : valueOf(plan, batch, composites.sums[i]!, isAbsent)
+    if (dropNotANumber && !Number.isFinite(sum)) return false
+    point.sum = sum
+    point.length = 0
+    const from = composites.partStarts[i]!
+    for (let part = 0; part < quantiles.length; part++) {
+      const column = composites.parts[from + part]!
+      if (isAbsent !== undefined && isAbsent[column] === 1) continue
+      const value = valueOf(plan, batch, column, isAbsent)
+      // A summary over a time in which nothing happened has quantiles that are no numbers.
+      if (dropNotANumber && !Number.isFinite(value)) continue
+      point.quantiles[point.length] = quantiles[part]!
+      point.values[point.length++] = value
+    }
+    return true
+  }
+
+  #sizeOf(starts: Uint32Array, block: number): number {
+    return starts[block + 1]! - starts[block]! + this.#writer.numberBytes
+  }
+
+  /** Whether a point can be sent at all. */
+  #fits(plan: EncodePlan, group: number, bytes: Around, size: number): boolean {
+    if (size + aroundLength(plan, group, bytes) + this.#writer.numberBytes <= this.#options.maxBytes) return true
+    this.#options.leftOut('size', 1)
+    return false
+  }
+
+  #isFull(plan: EncodePlan, group: number, bytes: Around, size: number): boolean {
+    const { maxPoints, maxBytes } = this.#options
+    return this.points >= maxPoints || this.#writer.length + size + aroundLength(plan, group, bytes) > maxBytes
+  }
+
+  #close(): void {
+    this.#writer.closeMetric()
+    this.#writer.closeGroup()
+  }
+
+  /** Ends the request; nothing is open after it. */
+  #cut(isOpen: boolean): false {
+    if (isOpen) this.#close()
+    if (this.points > 0) this.#options.full(this.points)
+    this.points = 0
+    return false
+  }
+}
+
+type Around = { readonly headStart: number; readonly headEnd: number; readonly tail: Uint8Array }
+
+function aroundLength(plan: EncodePlan, group: number, { headStart, headEnd, tail }: Around): number {
+  return groupLength(plan, group) + headEnd - headStart + tail.length + AROUND
+}
+
+function groupLength({ groups }: EncodePlan, group: number): number {
+  return groups.starts[2 * group + 2]! - groups.starts[2 * group]!
+}
+
+function absentOf({ absent, values }: Batch): Uint8Array | undefined {
+  if (absent === undefined || absent.length === 0) return undefined
+  const isAbsent = new Uint8Array(values.length)
+  for (const column of absent) isAbsent[column] = 1
+  return isAbsent
+}
+
+function valueOf({ layout }: EncodePlan, batch: Batch, column: number, isAbsent: Uint8Array | undefined): number {
+  if (isAbsent !== undefined && isAbsent[column] === 1) return NaN
+  return applyScale(batch.values[column]!, layout.scales[layout.metricOf[column]!]!)
+}
+
+/** NaN if it is none: not there, negative, or more than a 64-bit integer holds. */
+function countOf(plan: EncodePlan, batch: Batch, column: number, isAbsent: Uint8Array | undefined): number {
+  const value = Math.round(valueOf(plan, batch, column, isAbsent))
+  return value >= 0 && value < 2 ** 64 ? value : NaN
+}

@@ -1,0 +1,37 @@
+/** A queue on disk, as its owner sees it. */
+import type { QueueStore } from '../component.ts'
+import { packBodies, packRequests, unpackRequests } from './packed-requests.ts'
+import type { WorkerClient } from './worker-client.ts'
+
+/** Ids of a directory: each larger than all before it, whichever queue it is for. */
+export type Ids = { next: number }
+
+/** Rejects with a sentence if it cannot be opened. `closed` is told when its owner gives it back. */
+export async function openDiskQueue(
+  worker: WorkerClient,
+  name: string,
+  maxBytes: number,
+  ids: Ids,
+  closed: () => Promise<void>,
+): Promise<QueueStore> {
+  const { waiting: packed, nextId } = await worker.ask('openQueue', { name, maxBytes })
+  let waiting = unpackRequests(packed)
+  ids.next = Math.max(ids.next, nextId)
+  return {
+    persistent: true,
+    takeWaiting() {
+      const taken = waiting
+      waiting = []
+      return taken
+    },
+    nextId: () => ids.next++,
+    write({ added, removed, tried }) {
+      const bodies = packBodies(added)
+      return worker.ask('writeQueue', { name, changes: { added: packRequests(added), bodies, removed, tried } }, [
+        bodies.buffer,
+      ])
+    },
+    read: id => worker.ask('readQueue', { id }),
+    close: closed,
+  }
+}

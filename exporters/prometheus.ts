@@ -2,19 +2,23 @@
  * Serves the latest value of every live series at `/metrics`, for Prometheus and whoever else scrapes.
  *
  * A series ends at once when its source says so or fails, and after `metric_expiration` when nothing is heard of the source.
- * Names and labels leave as they came. Where sources describe a metric differently, the one that came first is believed; a series
+ * Scraped names and labels leave as they came; those that came by OTLP are translated. Where sources describe a metric differently, the one that came first is believed; a series
  * that several sources have is taken from the newest batch.
  */
-import { defineExporter, type Clock, type ConfigSchema, type Listener, type Problem } from '../pipeline/component.ts'
-import { duration, endpoint, labels, parseDuration } from '../pipeline/config/fields.ts'
-import { createRouter, type Route } from '../pipeline/server/router.ts'
+import { defineExporter, type ConfigSchema, type Listener, type Problem } from '../pipeline/component.ts'
+import { duration, endpoint, labels, parseDuration, serverSecurity } from '../pipeline/config/fields.ts'
+import { createServerSecurity } from '../pipeline/http/server-security.ts'
+import { createRouter } from '../pipeline/server/router.ts'
 import { labelsFrom } from '../pipeline/model/labels.ts'
+import { TRANSLATION_STRATEGIES } from '../pipeline/formats/prometheus-naming.ts'
 import { isPlainLabelName, isPlainMetricName } from '../pipeline/formats/render-names.ts'
 import { Collections } from './prometheus/collections.ts'
 import { Conflicts } from './prometheus/conflicts.ts'
 import { LatestBatches } from './prometheus/latest.ts'
-import { acceptsGzip, chooseFormat } from './prometheus/negotiation.ts'
-import { send } from './prometheus/send.ts'
+import { PlainNames } from './prometheus/plain-names.ts'
+import { convertResource, resourceConversion } from './prometheus/resource-conversion.ts'
+import { TargetInfo } from './prometheus/target-info.ts'
+import { metricsRoute } from './prometheus/metrics-route.ts'
 
 const config = {
   type: 'object',
@@ -34,7 +38,28 @@ const config = {
       default: false,
       description: 'Say when each sample was taken. Prometheus then does not see that a series has ended.',
     },
+    translation_strategy: {
+      type: 'string',
+      enum: TRANSLATION_STRATEGIES,
+      default: 'UnderscoreEscapingWithSuffixes',
+      description:
+        'What happens to names that came by OTLP: whether what Prometheus 2 cannot read becomes underscores, and whether unit and `_total` are added. Scraped names never change.',
+    },
+    resource_to_telemetry_conversion: resourceConversion,
     metric_expiration: duration('How long the series of a source from which nothing comes any more are served.', '5m'),
+    max_concurrent_requests: {
+      type: 'integer',
+      minimum: 1,
+      default: 40,
+      description:
+        'How many scrapes are answered at the same time. Others get the status 503 and are asked to come back.',
+    },
+    ...serverSecurity,
+  },
+  unsupported: {
+    enable_open_metrics: 'OpenMetrics is served to every scraper that asks for it',
+    add_metric_suffixes: 'use `translation_strategy`',
+    without_scope_info: 'drop the labels `otel_scope_.*` with the processor `relabel`',
   },
 } as const satisfies ConfigSchema
 
@@ -60,22 +85,33 @@ export const prometheus = defineExporter({
     return problems
   },
 
-  create({ endpoint: address, namespace, const_labels, send_timestamps, metric_expiration }, host) {
+  create(config, host) {
+    const { endpoint: address, namespace, const_labels, send_timestamps, metric_expiration } = config
+    const { translation_strategy: strategy, resource_to_telemetry_conversion: conversion } = config
     const expirationMs = parseDuration(metric_expiration)
     const latest = new LatestBatches(expirationMs)
     const conflicts = new Conflicts(host.log)
+    const targetInfo = new TargetInfo(host.id, strategy)
+    const plainNames = new PlainNames(strategy)
     const collections = new Collections({
-      namespace,
-      addedLabels: labelsFrom(Object.entries(const_labels)),
+      style: {
+        namespace,
+        addedLabels: labelsFrom(Object.entries(const_labels)),
+        sourceLabels: convertResource(conversion, strategy),
+        strategy,
+      },
       timestamps: send_timestamps,
       clock: host.clock,
       batches() {
         latest.expire(host.clock.monotonic())
-        return latest.batches()
+        const batches = latest.batches()
+        const targets = targetInfo.batch(batches)
+        return targets === undefined ? batches : [...batches, targets]
       },
+      escapingFor: (asked, batches) => plainNames.escapingFor(asked, batches),
       taken: snapshot => conflicts.see(snapshot),
     })
-    const answer = createRouter([metricsRoute(collections, host.clock)], host)
+    const answer = createRouter([metricsRoute(collections, host.clock, config.max_concurrent_requests)], host)
     let listener: Listener | undefined
     let stops: (() => void)[] = []
 
@@ -92,19 +128,24 @@ export const prometheus = defineExporter({
 
     return {
       async start() {
-        listener = await host.network.listen(address, (request, response) => {
-          response.on('finish', () => {
-            host.counters.add('gpucol_exporter_requests', 1, { status: String(response.statusCode) })
-          })
-          answer(request, response)
-        })
+        const count = (status: number): void => {
+          host.counters.add('gpucol_exporter_requests', 1, { status: String(status) })
+        }
+        listener = await host.network.listen(
+          address,
+          (request, response) => {
+            response.on('finish', () => count(response.statusCode))
+            answer(request, response)
+          },
+          () => createServerSecurity(config, host.log, () => count(401)),
+        )
         stops = [
           host.counters.observe('gpucol_exporter_live_series', () => [{ value: latest.seriesCount() }]),
           host.counters.observe('gpucol_exporter_conflicts', () => conflicts.counts()),
           tidyLater(),
         ]
       },
-      describe: () => `http://${listener?.address ?? address}/metrics`,
+      describe: () => `${config.tls === undefined ? 'http' : 'https'}://${listener?.address ?? address}/metrics`,
       consume(batch) {
         latest.put(batch, host.clock.monotonic())
       },
@@ -115,24 +156,3 @@ export const prometheus = defineExporter({
     }
   },
 })
-
-/** Takes the response over and writes it itself: an exposition may be larger than what can be held. */
-function metricsRoute(collections: Collections, clock: Clock): Route {
-  return {
-    method: 'GET',
-    path: '/metrics',
-    about: 'the latest value of every live series',
-    async handle(request, response) {
-      const format = chooseFormat(request.headers.accept)
-      const gzip = acceptsGzip(request.headers['accept-encoding']?.toString())
-      const headers = {
-        'content-type': format.contentType,
-        vary: 'Accept, Accept-Encoding',
-        ...(gzip && { 'content-encoding': 'gzip' }),
-      }
-      if (request.method === 'HEAD') response.writeHead(200, headers).end()
-      else await collections.use(format, collection => send(response, headers, collection, { gzip, clock }))
-      return undefined
-    },
-  }
-}

@@ -247,7 +247,7 @@ export type Network = {
   listen(
     endpoint: string,
     handle: (request: IncomingMessage, response: ServerResponse) => void,
-    options?: ListenOptions,
+    options?: ListenOptions | (() => ListenOptions),
   ): Promise<Listener>
   /** Asks the DNS. Rejects with a sentence if there is no answer; a name that does not exist has no records. */
   resolve(name: string, type: DnsType): Promise<readonly DnsRecord[]>
@@ -257,7 +257,13 @@ export type Network = {
 export type DnsType = 'A' | 'AAAA' | 'SRV'
 /** An address, or, for SRV, the name and port of a server. */
 export type DnsRecord = { readonly host: string; readonly port?: number }
-export type ListenOptions = { readonly tls?: TlsOptions }
+/** A function that gives them is called before it is bound: in config tests never, so that these need no certificates. */
+export type ListenOptions = {
+  /** Its CA is for the clients. A function is asked for each new connection, and gives the same object while nothing has changed. */
+  readonly tls?: TlsOptions | (() => TlsOptions)
+  /** For each request: undefined if it may be answered, else what the client has to bring, one WWW-Authenticate header each. */
+  readonly authorize?: (request: IncomingMessage) => readonly string[] | undefined
+}
 /** `address` is `host:port` with the true port, where port 0 was asked for. `close` ends connections that are idle, then, at the deadline, all. */
 export type Listener = { readonly address: string; close(deadlineMs: number): Promise<void> }
 export type NetworkRequest = {

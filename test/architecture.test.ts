@@ -145,6 +145,7 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
           'pipeline/http/credentials.ts',
           'pipeline/http/failure.ts',
           'pipeline/http/read-body.ts',
+          'pipeline/http/server-security.ts',
         ],
       ] as const,
   ),

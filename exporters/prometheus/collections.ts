@@ -1,9 +1,8 @@
 /** Takes a collection for each format that is asked for, and lets scrapers that come together share one. */
 import type { Batch } from '../../pipeline/model/batch.ts'
-import type { Labels } from '../../pipeline/model/labels.ts'
 import type { Clock } from '../../pipeline/component.ts'
 import type { Escaping } from '../../pipeline/formats/render-names.ts'
-import { Renderer, type Snapshot } from '../../pipeline/formats/render-snapshot.ts'
+import { Renderer, type RenderStyle, type Snapshot } from '../../pipeline/formats/render-snapshot.ts'
 import { finishInTurns } from '../../pipeline/formats/render-work.ts'
 import { Collection, PagePool } from './collection.ts'
 import { Compressors } from './gzip.ts'
@@ -15,12 +14,14 @@ const SHARED_FOR_MS = 1000
 const RENDERER_KEPT_MS = 600_000
 
 export type CollectionsOptions = {
-  readonly namespace: string
-  readonly addedLabels: Labels
+  /** All but the escaping, which scrapers choose. */
+  readonly style: Omit<RenderStyle, 'escaping'>
   readonly timestamps: boolean
   readonly clock: Clock
   /** The latest of each source. */
   batches(): Batch[]
+  /** Which escaping writes for these what this one does. */
+  escapingFor(asked: Escaping, batches: readonly Batch[]): Escaping
   /** Told of every snapshot. */
   taken(snapshot: Snapshot): void
 }
@@ -68,16 +69,18 @@ export class Collections {
     }
   }
 
-  async #take({ syntax, escaping }: Format, nowMs: number): Promise<Collection> {
-    const { namespace, addedLabels, timestamps, batches, taken } = this.#options
+  async #take({ syntax, escaping: asked }: Format, nowMs: number): Promise<Collection> {
+    const { style, timestamps, taken } = this.#options
+    const batches = this.#options.batches()
+    const escaping = this.#options.escapingFor(asked, batches)
     let kept = this.#renderers.get(escaping)
     if (kept === undefined) {
-      const renderer = new Renderer({ escaping, namespace, addedLabels })
+      const renderer = new Renderer({ ...style, escaping })
       this.#renderers.set(escaping, (kept = { renderer, usedMs: nowMs, busy: Promise.resolve() }))
     }
     kept.usedMs = nowMs
     const { renderer, busy } = kept
-    const next = busy.then(() => finishInTurns(renderer.take(batches(), { syntax, timestamps })))
+    const next = busy.then(() => finishInTurns(renderer.take(batches, { syntax, timestamps })))
     // What a failure leaves behind is of no use.
     kept.busy = next.catch(() => this.#renderers.delete(escaping))
     const snapshot = await next

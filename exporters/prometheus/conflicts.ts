@@ -14,13 +14,20 @@ export class Conflicts {
     this.#log = log
   }
 
-  see({ plan, contested }: Snapshot): void {
-    this.#counts = new Map(['type', 'help', 'unit'].map(what => [what, 0]))
+  see({ plan, contested, joined }: Snapshot): void {
+    this.#counts = new Map(['type', 'help', 'unit', 'name'].map(what => [what, 0]))
     for (const { what, family, text } of plan.conflicts) {
       this.#counts.set(what, this.#counts.get(what)! + 1)
       if (what === 'type') {
         this.#say(family, `sources do not agree on the type of "${family}": the first is believed, not "${text}"`)
+      } else if (what === 'name') {
+        this.#say(`name ${family}`, `"${family}" is not served: nothing of it can be in a name`)
       }
+    }
+    this.#counts.set('label', joined.size)
+    for (const [label, attributes] of joined) {
+      const names = attributes.map(name => `"${name}"`).join(', ')
+      this.#say(`label ${label}`, `attributes ${names} are one label, "${label}": their values are joined by ";"`)
     }
     this.#counts.set('series', contested)
     if (contested > 0) this.#say('', 'several sources have the same series: the newest batch is believed', contested)

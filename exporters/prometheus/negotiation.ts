@@ -1,12 +1,13 @@
 /**
- * Which format a scraper gets, by its Accept header, and whether it takes gzip.
+ * Which format a scraper gets, by its Accept header.
  *
- * The media range with the highest q that can be served counts, among equals the more precise one, then the earlier one. The
- * version 1.0.0 of either format has an `escaping` that can be asked for; everything else writes underscores. What cannot be
- * served at all is answered as if nothing had been asked for, as other exporters do: text 0.0.4.
+ * The media range with the highest q that can be served counts, among equals the more precise one, then the earlier one. Who names
+ * a version can ask for an `escaping`; otherwise underscores are written. What cannot be served at all is answered as if nothing had
+ * been asked for, as other exporters do: text 0.0.4.
  */
 import type { Syntax } from '../../pipeline/formats/render-families.ts'
 import { ESCAPINGS, type Escaping } from '../../pipeline/formats/render-names.ts'
+import { parseAccept, type AcceptRange } from './accept.ts'
 
 export type Format = { readonly syntax: Syntax; readonly escaping: Escaping; readonly contentType: string }
 
@@ -24,7 +25,7 @@ const OFFERS: readonly Offer[] = [
 type Offer = { readonly type: string; readonly version: string; readonly syntax: Syntax }
 
 export function chooseFormat(accept: string | undefined): Format {
-  const ranges = parseRanges(accept ?? '')
+  const ranges = parseAccept(accept ?? '')
   const refused = ranges.filter(range => range.quality === 0)
   for (const range of ranges.filter(({ quality }) => quality > 0)) {
     const offer = OFFERS.find(one => matches(range, one) && !refused.some(other => refuses(other, one, range)))
@@ -33,63 +34,26 @@ export function chooseFormat(accept: string | undefined): Format {
   return formatOf(OFFERS[0]!)
 }
 
-function matches({ type, parameters }: MediaRange, offer: Offer): boolean {
-  if (type !== '*/*' && type !== offer.type && type !== `${offer.type.split('/')[0]}/*`) return false
+function matches({ value, parameters }: AcceptRange, offer: Offer): boolean {
+  if (value !== '*/*' && value !== offer.type && value !== `${offer.type.split('/')[0]}/*`) return false
   const version = parameters.get('version')
   return version === undefined || version === offer.version
 }
 
 /** What is refused by name counts against a wildcard, and not the other way round. */
-function refuses(refused: MediaRange, offer: Offer, wanted: MediaRange): boolean {
+function refuses(refused: AcceptRange, offer: Offer, wanted: AcceptRange): boolean {
   return matches(refused, offer) && refused.precision >= wanted.precision
 }
 
-function formatOf({ type, version, syntax }: Offer, range?: MediaRange): Format {
+function formatOf({ type, version, syntax }: Offer, range?: AcceptRange): Format {
   const plain = `${type}; version=${version}; charset=utf-8`
   // Who names no version does not know that there is an escaping, either.
-  if (range?.parameters.get('version') !== '1.0.0') return { syntax, escaping: 'underscores', contentType: plain }
-  const asked = range.parameters.get('escaping')
-  const escaping = ESCAPINGS.find(known => known === asked) ?? 'underscores'
+  const isVersioned = range?.parameters.has('version') === true
+  const asked = isVersioned ? ESCAPINGS.find(known => known === range.parameters.get('escaping')) : undefined
+  // The older versions are from before there was such a parameter, so their readers hear of it only if they asked.
+  if (!isVersioned || (asked === undefined && version !== '1.0.0')) {
+    return { syntax, escaping: 'underscores', contentType: plain }
+  }
+  const escaping = asked ?? 'underscores'
   return { syntax, escaping, contentType: `${plain}; escaping=${escaping}` }
-}
-
-export function acceptsGzip(acceptEncoding: string | undefined): boolean {
-  const ranges = parseRanges(acceptEncoding ?? '')
-  const quality = (name: string): number | undefined => ranges.find(({ type }) => type === name)?.quality
-  return (quality('gzip') ?? quality('x-gzip') ?? quality('*') ?? 0) > 0
-}
-
-type MediaRange = {
-  readonly type: string
-  readonly parameters: ReadonlyMap<string, string>
-  readonly quality: number
-  /** How many of type, subtype and version are named. */
-  readonly precision: number
-}
-
-/** The best first. */
-function parseRanges(header: string): MediaRange[] {
-  const ranges = splitOutsideQuotes(header, ',').map(parseRange)
-  return ranges.filter(({ type }) => type !== '').sort((a, b) => b.quality - a.quality || b.precision - a.precision)
-}
-
-function parseRange(text: string): MediaRange {
-  const [type = '', ...rest] = splitOutsideQuotes(text, ';').map(part => part.trim().toLowerCase())
-  const parameters = new Map<string, string>()
-  for (const parameter of rest) {
-    const [, name, value] = /^([^=\s]+)\s*=\s*"?([^"]*)"?$/.exec(parameter) ?? []
-    if (name !== undefined) parameters.set(name, value!)
-  }
-  const quality = Number(parameters.get('q') ?? 1)
-  const named = type.split('/').filter(part => part !== '*').length
-  return {
-    type,
-    parameters,
-    quality: quality >= 0 && quality <= 1 ? quality : 0,
-    precision: named + (parameters.has('version') ? 1 : 0),
-  }
-}
-
-function splitOutsideQuotes(text: string, separator: ',' | ';'): string[] {
-  return text.match(separator === ',' ? /(?:[^,"]|"[^"]*"?)+/g : /(?:[^;"]|"[^"]*"?)+/g) ?? []
 }

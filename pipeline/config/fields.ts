@@ -88,16 +88,64 @@ export const tls = {
 } as const
 
 /** How a listener talks TLS. */
-export const serverTls = {
+const serverTls = {
   type: 'object',
   properties: {
-    cert_file: { type: 'string', description: 'Certificate (PEM).' },
+    cert_file: { type: 'string', description: 'Certificate, with those that lead to its authority (PEM).' },
     key_file: { type: 'string', description: 'Private key (PEM).' },
-    client_ca_file: { type: 'string', description: 'Authorities whose client certificates are required (PEM).' },
+    client_ca_file: {
+      type: 'string',
+      description: 'Authorities whose client certificates are required (PEM). Without it clients need none.',
+    },
   },
   required: ['cert_file', 'key_file'],
   additionalProperties: false,
-  description: 'Serve HTTPS instead of HTTP.',
+  description: 'Serve HTTPS instead of HTTP. The files are read again when they are replaced.',
+} as const
+
+/** Whom a listener lets in by password. */
+const serverBasicAuth = {
+  type: 'object',
+  properties: {
+    username: { type: 'string', description: 'User name.' },
+    password: secret('Password.'),
+    password_file: {
+      type: 'string',
+      description: 'File with the password, or several, one per line; read again when it is replaced.',
+    },
+  },
+  required: ['username'],
+  oneOf: [{ required: ['password'] }, { required: ['password_file'] }],
+  additionalProperties: false,
+  description: 'Answer only those who bring this user name and password.',
+} as const
+
+/** Whom a listener lets in by token. */
+const serverAuthorization = {
+  type: 'object',
+  properties: {
+    type: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9-]+$',
+      default: 'Bearer',
+      description: 'First word of the Authorization header.',
+    },
+    credentials: secret('What has to follow the first word, usually a token.'),
+    credentials_file: {
+      type: 'string',
+      description: 'File with the token, or several, one per line; read again when it is replaced.',
+    },
+  },
+  oneOf: [{ required: ['credentials'] }, { required: ['credentials_file'] }],
+  additionalProperties: false,
+  description: 'Answer only those who bring this token; beside `basic_auth` either is enough.',
+} as const
+
+/** For everything that listens; `createServerSecurity` of `http/server-security.ts` takes them. */
+export const serverSecurity = {
+  tls: serverTls,
+  basic_auth: serverBasicAuth,
+  authorization: serverAuthorization,
 } as const
 
 export const basicAuth = {

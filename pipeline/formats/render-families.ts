@@ -39,6 +39,12 @@ const TEXT_TYPES: Readonly<Record<MetricType, string>> = {
   unknown: 'untyped',
 }
 
+/** What follows the name of a family in the names that are its own; the name itself is always one of them. */
+export function claimedSuffixes(type: string): readonly string[] {
+  const suffixes = SUFFIXES.openmetrics[type as MetricType]
+  return suffixes === undefined ? [''] : [...new Set(['', ...suffixes])]
+}
+
 export function placeOf(metric: Metric, syntax: Syntax): Place {
   const { name, type } = metric
   // Whoever reads a counter takes one that falls for one that began anew.
@@ -47,7 +53,12 @@ export function placeOf(metric: Metric, syntax: Syntax): Place {
   if (SUFFIXES[syntax][type]?.some(suffix => name === family + suffix)) {
     return { family, type: syntax === 'text' ? TEXT_TYPES[type] : type }
   }
-  return { family: name, type: typeAlone(metric, syntax) }
+  return placeAlone(metric, syntax)
+}
+
+/** The place of a metric that cannot be where it belongs. */
+export function placeAlone(metric: Metric, syntax: Syntax): Place {
+  return { family: metric.name, type: metric.isDelta === true ? 'gauge' : typeAlone(metric, syntax) }
 }
 
 /** Scraped text calls the family of a counter by the name of its samples; OpenMetrics wants it without the suffix. */
@@ -65,11 +76,24 @@ function typeAlone({ name, family, type }: Metric, syntax: Syntax): string {
   return type === 'gauge' || type === 'info' || type === 'stateset' ? 'gauge' : 'unknown'
 }
 
+/**
+ * In OpenMetrics `x_created` belongs to the counter or distribution `x`. From the text format it comes as a gauge of its own, and next
+ * to `x` it would be a mistake there.
+ */
+export function createdFamily({ name, family, type }: Metric): string | undefined {
+  const isAlone = name === family && (type === 'gauge' || type === 'unknown')
+  return isAlone && name.endsWith('_created') ? name.slice(0, -'_created'.length) : undefined
+}
+
+export function hasCreated(type: string): boolean {
+  return type === 'counter' || type === 'histogram' || type === 'summary'
+}
+
 /** The place of a series among those of its family with the same labels: buckets or quantiles first. */
-export function partRank({ name, family }: Metric): number {
+export function partRank({ name, family, type }: Metric): number {
   if (name.endsWith('_sum') || name.endsWith('_gsum')) return name === family ? 0 : 1
   if (name.endsWith('_count') || name.endsWith('_gcount')) return name === family ? 0 : 2
-  return name.endsWith('_created') && name !== family ? 3 : 0
+  return name.endsWith('_created') && (name !== family || type === 'gauge' || type === 'unknown') ? 3 : 0
 }
 
 /** The label that tells the parts of one distribution apart, where the metric has such a one. */

@@ -3,11 +3,19 @@ import type { Syntax } from './render-families.ts'
 import { escapeText, quotedIfNeeded } from './render-labels.ts'
 import type { ShownMetric } from './render-metrics.ts'
 import { isPlainMetricName } from './render-names.ts'
+import { placeMetrics, type PlacedFamily } from './render-placement.ts'
 
 export type Family = { readonly name: string; readonly header: Buffer }
 
-/** What one source says about a family and an earlier one denies. The earlier one is believed. */
-export type Conflict = { readonly what: 'type' | 'help' | 'unit'; readonly family: string; readonly text: string }
+/**
+ * What one source says about a family and an earlier one denies: the earlier one is believed. Or, of `name`, that there is none for
+ * what the source calls so.
+ */
+export type Conflict = {
+  readonly what: 'type' | 'help' | 'unit' | 'name'
+  readonly family: string
+  readonly text: string
+}
 
 export type Families = {
   /** By name. */
@@ -16,52 +24,47 @@ export type Families = {
   readonly conflicts: readonly Conflict[]
 }
 
-type Draft = { name: string; type: string; help: string; unit: string; header: Buffer }
-
 /** `metrics` come in the order in which they win. */
 export function describeFamilies(metrics: Iterable<ShownMetric>, syntax: Syntax): Families {
   const all = [...metrics]
-  const draftsByName = new Map<string, Draft>()
-  const draftsBySample = new Map<string, Draft>()
-  const familyOf = new Map<ShownMetric, Draft>()
-  const conflicts: Conflict[] = []
-  const taken = new Set(all.filter(shown => shown.places[syntax].family === shown.name).map(({ name }) => name))
+  const {
+    families,
+    familyOf: placeOf,
+    misplaced,
+  } = placeMetrics(
+    all.filter(({ name }) => name !== ''),
+    syntax,
+  )
+  const conflicts: Conflict[] = all
+    .filter(({ name }) => name === '')
+    .map(({ metric }) => ({ what: 'name', family: metric.name, text: '' }))
+  for (const { metric, family } of misplaced) {
+    conflicts.push({ what: 'type', family: family.name, text: metric.places[syntax].type })
+  }
+  const described = new Map(families.map(family => [family, describe(family, syntax, conflicts)]))
+  return {
+    sorted: [...described.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    familyOf: new Map(Array.from(placeOf, ([metric, family]) => [metric, described.get(family)!])),
+    conflicts,
+  }
+}
 
-  for (const shown of all) {
-    const place = placeBeside(taken, shown, syntax)
-    let draft = draftsBySample.get(shown.name) ?? draftsByName.get(place.family)
-    if (draft === undefined) {
-      draft = { name: place.family, type: place.type, help: '', unit: '', header: NO_HEADER }
-      draftsByName.set(place.family, draft)
-    } else if (draft.name !== place.family || draft.type !== place.type) {
-      conflicts.push({ what: 'type', family: draft.name, text: place.type })
-    }
-    draftsBySample.set(shown.name, draft)
-    familyOf.set(shown, draft)
-    for (const what of ['help', 'unit'] as const) {
-      const text = shown.metric[what]
-      if (draft[what] === '') draft[what] = text
-      else if (text !== '' && text !== draft[what]) conflicts.push({ what, family: draft.name, text })
+function describe({ name, type, metrics }: PlacedFamily, syntax: Syntax, conflicts: Conflict[]): Family {
+  const words = { help: '', unit: '' }
+  for (const { metric, unit, createdOf } of metrics) {
+    // What comes from elsewhere describes itself only.
+    if (createdOf === name && metrics.length > 1) continue
+    for (const [what, text] of [['help', metric.help] as const, ['unit', unit] as const]) {
+      if (words[what] === '') words[what] = text
+      else if (text !== '' && text !== words[what]) conflicts.push({ what, family: name, text })
     }
   }
-  const sorted = [...draftsByName.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
-  for (const draft of sorted) draft.header = headerOf(draft, syntax)
-  return { sorted, familyOf, conflicts }
+  return { name, header: headerOf({ name, type, ...words }, syntax) }
 }
 
-/**
- * In OpenMetrics the counter `x_total` makes the family `x`. Where a gauge `x` has that name already, the counter is written
- * under the name of its samples: there may be only one family of a name.
- */
-function placeBeside(taken: ReadonlySet<string>, shown: ShownMetric, syntax: Syntax) {
-  const place = shown.places[syntax]
-  const yields = (place.type === 'counter' || place.type === 'info') && place.family !== shown.name
-  return yields && taken.has(place.family) ? { family: shown.name, type: 'unknown' } : place
-}
+type Description = { readonly name: string; readonly type: string; readonly help: string; readonly unit: string }
 
-const NO_HEADER = Buffer.alloc(0)
-
-function headerOf({ name, type, help, unit }: Draft, syntax: Syntax): Buffer {
+function headerOf({ name, type, help, unit }: Description, syntax: Syntax): Buffer {
   const family = quotedIfNeeded(name, isPlainMetricName)
   let header = ''
   if (help !== '') header += `# HELP ${family} ${syntax === 'text' ? escapeHelp(help) : escapeText(help)}\n`

@@ -4,8 +4,10 @@
  */
 import { labelPairs, labelsFrom, type Labels } from '../model/labels.ts'
 import type { Layout } from '../model/layout.ts'
+import { translateLabels, type TranslationStrategy } from './prometheus-naming.ts'
 import { escapeLabelName, isPlainLabelName, type Escaping } from './render-names.ts'
 import { pause, type Work } from './render-work.ts'
+import { GrowingBytes } from './growing-bytes.ts'
 
 export type LabelTable = {
   /** The label sets as readers see them: escaped, with those that every series gets. The layout's own list where nothing differs. */
@@ -19,6 +21,10 @@ export type LabelStyle = {
   readonly escaping: Escaping
   /** What every series gets that has no such label of its own. */
   readonly added: Labels
+  /** Where labels are attributes by OTLP's names. */
+  readonly strategy?: TranslationStrategy
+  /** Told where attributes have become one label. */
+  readonly joined?: (label: string, attributes: readonly string[]) => void
 }
 
 /** How far beyond a block or a name whoever copies in strides reads at most. */
@@ -36,7 +42,7 @@ export function* renderLabels(
     previous === undefined ? new Int32Array(labels.length).fill(-1) : yield* originOf(layout, previous.layout)
   const exposed: Labels[] = []
   const starts = new Int32Array(labels.length + 1)
-  const arena = new Arena(previous?.table.bytes.byteLength ?? labels.length * 128)
+  const arena = new GrowingBytes(labels.length * 128)
   let differs = false
   for (let i = 0; i < labels.length; i++) {
     starts[i] = arena.length
@@ -55,7 +61,8 @@ export function* renderLabels(
     differs ||= exposed[i] !== labels[i]
   }
   starts[labels.length] = arena.length
-  return { table: { exposed: differs ? exposed : labels, starts, bytes: arena.finish(SLACK) }, origin }
+  const bytes = yield* arena.finish(SLACK)
+  return { table: { exposed: differs ? exposed : labels, starts, bytes }, origin }
 }
 
 /** Where each label set of a layout stood in an earlier layout of the same source. */
@@ -65,7 +72,10 @@ function* originOf(layout: Layout, previous: Layout): Work<Int32Array> {
     const { runs } = layout.keptFrom
     for (let run = 0; run < runs.length; run += 3) {
       const [to, from, length] = [runs[run]!, runs[run + 1]!, runs[run + 2]!]
-      for (let i = 0; i < length; i++) origin[layout.labelsOf[to + i]!] = previous.labelsOf[from + i]!
+      for (let i = 0; i < length; i++) {
+        origin[layout.labelsOf[to + i]!] = previous.labelsOf[from + i]!
+        if ((i & 0xffff) === 0xffff) yield pause
+      }
       if ((run & 0xfff) === 0) yield pause
     }
     return origin
@@ -92,7 +102,8 @@ export function hasPlainNames({ names }: Labels): boolean {
   return plain
 }
 
-function expose(labels: Labels, { escaping, added }: LabelStyle): Labels {
+function expose(given: Labels, { escaping, added, strategy, joined }: LabelStyle): Labels {
+  const labels = strategy === undefined ? given : translateLabels(given, strategy, joined)
   const keepsNames = escaping === 'allow-utf-8' || (escaping !== 'dots' && hasPlainNames(labels))
   if (keepsNames && added.names.length === 0) return labels
   const pairs = new Map<string, string>()
@@ -126,40 +137,4 @@ export function quotedIfNeeded(name: string, isPlain: (name: string) => boolean)
 export function escapeText(text: string): string {
   if (!/[\\"\n]/.test(text)) return text
   return text.replace(/[\\"\n]/g, found => (found === '\n' ? '\\n' : `\\${found}`))
-}
-
-/** Bytes that grow at the end. */
-class Arena {
-  length = 0
-  #buffer: Buffer
-
-  constructor(expectedBytes: number) {
-    this.#buffer = Buffer.allocUnsafeSlow(Math.max(64, expectedBytes))
-  }
-
-  write(text: string): void {
-    // No UTF-16 unit becomes more than three bytes.
-    this.#reserve(text.length * 3)
-    this.length += this.#buffer.write(text, this.length)
-  }
-
-  copy(from: DataView, start: number, end: number): void {
-    this.#reserve(end - start)
-    this.#buffer.set(new Uint8Array(from.buffer, from.byteOffset + start, end - start), this.length)
-    this.length += end - start
-  }
-
-  /** As long as it needs to be, and zeros after the end. */
-  finish(slack: number): DataView {
-    const bytes = new Uint8Array(this.length + slack)
-    bytes.set(this.#buffer.subarray(0, this.length))
-    return new DataView(bytes.buffer)
-  }
-
-  #reserve(more: number): void {
-    if (this.length + more <= this.#buffer.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, this.length + more))
-    larger.set(this.#buffer.subarray(0, this.length))
-    this.#buffer = larger
-  }
 }

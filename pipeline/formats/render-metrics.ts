@@ -1,14 +1,16 @@
 /** The metrics that are being shown: their names as bytes, and the places that the two syntaxes give them. */
 import type { Metric } from '../model/series.ts'
-import { placeOf, type Place, type Syntax } from './render-families.ts'
+import { createdFamily, placeAlone, placeOf, type Place, type Syntax } from './render-families.ts'
 import { quotedIfNeeded, SLACK } from './render-labels.ts'
 import { escapeMetricName, isPlainMetricName, type Escaping } from './render-names.ts'
+import { translateMetric, type TranslationStrategy } from './prometheus-naming.ts'
 
 /** A metric in use, one object for all layouts that have it. */
 export type ShownMetric = {
   readonly metric: Metric
-  /** The name of its samples as readers see it. */
+  /** The name of its samples as readers see it; empty where none is left of it, and then it is not shown. */
   readonly name: string
+  readonly unit: string
   /**
    * What stands before a label block of which the first `skip` bytes are left out, and what stands before the value where there
    * are no labels: a name in quotes stands inside the braces. Padded, like label blocks.
@@ -19,21 +21,31 @@ export type ShownMetric = {
   readonly alone: DataView
   readonly aloneLength: number
   readonly places: Readonly<Record<Syntax, Place>>
+  /** Where it is written if that is not possible. */
+  readonly placesAlone: Readonly<Record<Syntax, Place>>
+  /** The family that it belongs to in OpenMetrics if there is one with such a part. */
+  readonly createdOf: string | undefined
   /** Unique among the metrics that are shown. */
   readonly number: number
 }
 
-export type MetricStyle = { readonly escaping: Escaping; readonly namespace: string }
+export type MetricStyle = {
+  readonly escaping: Escaping
+  readonly namespace: string
+  /** For names that came by OTLP. */
+  readonly strategy: TranslationStrategy
+}
 
 /** The metrics of a layout; one object for all layouts that have the same ones in the same order. */
 export type MetricList = {
   readonly shown: readonly ShownMetric[]
   /** Whether two of them have one name once they are escaped. */
   readonly namesCollide: boolean
-  readonly groups: Readonly<Record<Syntax, MetricGroups>>
+  /** As of the last plan. */
+  readonly groups: { [S in Syntax]?: MetricGroups }
 }
 
-/** Metrics that have one place are one group; `groupOf` says for each metric which. */
+/** Metrics that are written in one family are one group; `groupOf` says for each metric which. */
 export type MetricGroups = { readonly groupOf: Uint32Array; readonly members: readonly (readonly ShownMetric[])[] }
 
 export class ShownMetrics {
@@ -83,38 +95,40 @@ export class ShownMetrics {
 }
 
 function listOf(shown: readonly ShownMetric[]): MetricList {
-  return {
-    shown,
-    namesCollide: new Set(shown.map(({ name }) => name)).size < shown.length,
-    groups: { text: groupMetrics(shown, 'text'), openmetrics: groupMetrics(shown, 'openmetrics') },
-  }
+  const names = shown.map(({ name }) => name).filter(name => name !== '')
+  return { shown, namesCollide: new Set(names).size < names.length, groups: {} }
 }
 
-function groupMetrics(shown: readonly ShownMetric[], syntax: Syntax): MetricGroups {
+/** By the family that each metric is in. The same object as before while that is so, since the order of columns hangs on it. */
+export function groupMetrics(
+  { shown, groups }: MetricList,
+  syntax: Syntax,
+  familyOf: ReadonlyMap<ShownMetric, unknown>,
+): MetricGroups {
   const groupOf = new Uint32Array(shown.length)
   const members: ShownMetric[][] = []
-  const groups = new Map<string, number>()
+  const numbers = new Map<unknown, number>()
   for (const [i, metric] of shown.entries()) {
-    const { family, type } = metric.places[syntax]
-    const key = `${type} ${family}`
-    let group = groups.get(key)
+    const family = familyOf.get(metric)
+    let group = numbers.get(family)
     if (group === undefined) {
-      groups.set(key, (group = members.length))
+      numbers.set(family, (group = members.length))
       members.push([])
     }
     groupOf[i] = group
     members[group]!.push(metric)
   }
-  return { groupOf, members }
+  const before = groups[syntax]
+  if (before !== undefined && before.groupOf.every((group, i) => group === groupOf[i])) return before
+  return (groups[syntax] = { groupOf, members })
 }
 
-function show(metric: Metric, { escaping, namespace }: MetricStyle): Omit<ShownMetric, 'number'> {
-  const expose = (name: string): string => escapeMetricName(namespace === '' ? name : `${namespace}_${name}`, escaping)
-  const place = (syntax: Syntax): Place => {
-    const { family, type } = placeOf(metric, syntax)
-    return { family: expose(family), type }
-  }
-  const name = expose(metric.name)
+function show(metric: Metric, style: MetricStyle): Omit<ShownMetric, 'number'> {
+  const { escaping } = style
+  const named = nameFor(metric, style)
+  const escaped = ({ family, type }: Place): Place => ({ family: escapeMetricName(family, escaping), type })
+  const name = escapeMetricName(named.name, escaping)
+  const created = createdFamily(named)
   const written = quotedIfNeeded(name, isPlainMetricName)
   const quoted = written !== name
   const prefix = Buffer.from(quoted ? `{${written},` : written)
@@ -122,13 +136,27 @@ function show(metric: Metric, { escaping, namespace }: MetricStyle): Omit<ShownM
   return {
     metric,
     name,
+    unit: named.unit,
     prefix: padded(prefix),
     prefixLength: prefix.length,
     skip: quoted ? 1 : 0,
     alone: padded(alone),
     aloneLength: alone.length,
-    places: { text: place('text'), openmetrics: place('openmetrics') },
+    places: { text: escaped(placeOf(named, 'text')), openmetrics: escaped(placeOf(named, 'openmetrics')) },
+    placesAlone: { text: escaped(placeAlone(named, 'text')), openmetrics: escaped(placeAlone(named, 'openmetrics')) },
+    createdOf: created === undefined ? undefined : escapeMetricName(created, escaping),
   }
+}
+
+/** The metric by the name that it has here, whatever the scraper can read. */
+function nameFor(metric: Metric, { namespace, strategy }: MetricStyle): Metric {
+  if (metric.isOtel === true) {
+    return { ...metric, ...(translateMetric(metric, { strategy, namespace }) ?? { name: '', family: '' }) }
+  }
+  if (namespace === '') return metric
+  // The label of a stateset is called like its family, and would no longer be.
+  const type = metric.type === 'stateset' ? 'gauge' : metric.type
+  return { ...metric, type, name: `${namespace}_${metric.name}`, family: `${namespace}_${metric.family}` }
 }
 
 function padded(bytes: Uint8Array): DataView {

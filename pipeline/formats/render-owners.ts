@@ -15,33 +15,45 @@ type Owner = { readonly prepared: Prepared }
 /** The columns of one series: columns[i] belongs to owners[i]. */
 export type Contested<O extends Owner> = { readonly owners: O[]; readonly columns: number[] }
 
+const SHARDS = 256
+
 export class LabelOwners<O extends Owner> {
-  // Most have one owner, and a list for each would be most of the memory.
-  readonly #owners = new Map<Labels, O | O[]>()
+  // Most have one owner, and a list for each would be most of the memory. Many small maps, because one of a million entries that
+  // has to grow would hold up everybody.
+  readonly #shards = Array.from({ length: SHARDS }, () => new Map<Labels, O | O[]>())
   readonly #shared = new Set<Labels>()
 
   add(labels: Labels, owner: O): void {
-    const known = this.#owners.get(labels)
+    const owners = this.#ownersOf(labels)
+    const known = owners.get(labels)
     if (known === undefined) {
-      this.#owners.set(labels, owner)
+      owners.set(labels, owner)
       return
     }
     // An owner may be there twice: different label sets may look the same once they are escaped.
     this.#shared.add(labels)
     if (Array.isArray(known)) known.push(owner)
-    else this.#owners.set(labels, [known, owner])
+    else owners.set(labels, [known, owner])
   }
 
   remove(labels: Labels, owner: O): void {
-    const known = this.#owners.get(labels)
+    const owners = this.#ownersOf(labels)
+    const known = owners.get(labels)
     if (!Array.isArray(known)) {
-      this.#owners.delete(labels)
+      owners.delete(labels)
       return
     }
     known.splice(known.indexOf(owner), 1)
     if (known.length > 1) return
-    this.#owners.set(labels, known[0]!)
+    owners.set(labels, known[0]!)
     this.#shared.delete(labels)
+  }
+
+  /** Values differ in their last characters and lengths. */
+  #ownersOf({ values }: Labels): Map<Labels, O | O[]> {
+    let hash = 0
+    for (const value of values) hash = (Math.imul(hash, 31) + value.charCodeAt(value.length - 1) + value.length) | 0
+    return this.#shards[(hash ^ (hash >>> 8)) & (SHARDS - 1)]!
   }
 
   /** Of each series, the owners are in the given order. */
@@ -49,7 +61,8 @@ export class LabelOwners<O extends Owner> {
     // One that has one name for several metrics may have a series twice all by itself.
     const alone = new Set(owners.filter(owner => owner.prepared.metrics.namesCollide))
     const suspects = new Set(alone)
-    for (const labels of this.#shared) for (const owner of this.#owners.get(labels) as O[]) suspects.add(owner)
+    for (const labels of this.#shared)
+      for (const owner of this.#ownersOf(labels).get(labels) as O[]) suspects.add(owner)
     const bySeries = new Map<Labels, Map<string, Contested<O>>>()
     for (const owner of owners) {
       if (suspects.has(owner)) yield* this.#collect(owner, alone.has(owner), bySeries)
@@ -66,6 +79,7 @@ export class LabelOwners<O extends Owner> {
       if (isSuspect[number] === 0) continue
       const labels = table.exposed[number]!
       const { name } = metrics.shown[layout.metricOf[column]!]!
+      if (name === '') continue
       let series = bySeries.get(labels)
       if (series === undefined) bySeries.set(labels, (series = new Map()))
       const one = series.get(name)

@@ -3,7 +3,7 @@ import type { Layout } from '../model/layout.ts'
 import { ONE } from '../model/scale.ts'
 import type { Syntax } from './render-families.ts'
 import type { LabelTable } from './render-labels.ts'
-import type { MetricList } from './render-metrics.ts'
+import type { MetricGroups, MetricList } from './render-metrics.ts'
 import { groupColumns, type Grouping } from './render-order.ts'
 import type { Work } from './render-work.ts'
 
@@ -18,7 +18,7 @@ export type Prepared = {
   readonly isScaled: boolean
   readonly metrics: MetricList
   /** Made when somebody asks for the syntax. */
-  readonly groupings: { [S in Syntax]?: Grouping }
+  readonly groupings: { [S in Syntax]?: { readonly groups: MetricGroups; readonly grouping: Grouping } }
 }
 
 export function prepare(layout: Layout, table: LabelTable, metrics: MetricList): Prepared {
@@ -34,6 +34,10 @@ export function prepare(layout: Layout, table: LabelTable, metrics: MetricList):
   }
 }
 
-export function* groupingOf({ layout, metrics, groupings }: Prepared, syntax: Syntax): Work<Grouping> {
-  return (groupings[syntax] ??= yield* groupColumns(layout, metrics.groups[syntax]))
+export function* groupingOf({ layout, groupings }: Prepared, syntax: Syntax, groups: MetricGroups): Work<Grouping> {
+  const known = groupings[syntax]
+  if (known?.groups === groups) return known.grouping
+  const grouping = yield* groupColumns(layout, groups)
+  groupings[syntax] = { groups, grouping }
+  return grouping
 }

@@ -5,12 +5,13 @@
  * (`render-chunks.ts`) writes numbers between bytes that are there already.
  */
 import type { Batch, Source } from '../model/batch.ts'
-import { EMPTY_LABELS, type Labels } from '../model/labels.ts'
+import { EMPTY_LABELS, labelPairs, labelsFrom, type Labels } from '../model/labels.ts'
 import { columnCount, type Layout } from '../model/layout.ts'
 import type { Syntax } from './render-families.ts'
-import { renderLabels } from './render-labels.ts'
+import { renderLabels, type LabelStyle } from './render-labels.ts'
 import { ShownMetrics } from './render-metrics.ts'
 import type { Escaping } from './render-names.ts'
+import type { TranslationStrategy } from './prometheus-naming.ts'
 import { LabelOwners, type Contested } from './render-owners.ts'
 import { makePlan, type Plan } from './render-plan.ts'
 import { prepare, type Prepared } from './render-prepared.ts'
@@ -22,6 +23,10 @@ export type RenderStyle = {
   readonly namespace?: string
   /** For every series that has no such label of its own. */
   readonly addedLabels?: Labels
+  /** The same for those of one source, before the others. */
+  readonly sourceLabels?: (source: Source) => Labels
+  /** How names that came by OTLP are translated; others never are. */
+  readonly strategy?: TranslationStrategy
 }
 
 export type Snapshot = {
@@ -34,23 +39,37 @@ export type Snapshot = {
   readonly skips: readonly (Uint8Array | undefined)[]
   /** Series that more than one source has. */
   readonly contested: number
+  /** Labels that several attributes have become, with those, as far as it was seen. */
+  readonly joined: ReadonlyMap<string, readonly string[]>
 }
+
+const DEFAULT_STYLE: Required<RenderStyle> = {
+  escaping: 'underscores',
+  namespace: '',
+  addedLabels: EMPTY_LABELS,
+  sourceLabels: () => EMPTY_LABELS,
+  strategy: 'UnderscoreEscapingWithSuffixes',
+}
+
+/** Names of attributes come from outside, so there may be any number of them. */
+const JOINED_AT_MOST = 1000
 
 /** A source that was shown before. */
 type Held = { prepared: Prepared; number: number; seenAt: number }
 
 export class Renderer {
   readonly #metrics: ShownMetrics
-  readonly #labelStyle: { readonly escaping: Escaping; readonly added: Labels }
+  readonly #style: Required<RenderStyle>
+  readonly #joined = new Map<string, readonly string[]>()
   readonly #owners = new LabelOwners<Held>()
   readonly #held = new Map<Source, Held>()
   #plans: { [S in Syntax]?: Plan } = {}
   #contested: Contested<Held>[] | undefined
   #taken = 0
 
-  constructor({ escaping = 'underscores', namespace = '', addedLabels = EMPTY_LABELS }: RenderStyle = {}) {
-    this.#metrics = new ShownMetrics({ escaping, namespace })
-    this.#labelStyle = { escaping, added: addedLabels }
+  constructor(style: RenderStyle = {}) {
+    this.#style = { ...DEFAULT_STYLE, ...style }
+    this.#metrics = new ShownMetrics(this.#style)
   }
 
   /**
@@ -71,12 +90,12 @@ export class Renderer {
     for (const [source, held] of this.#held) if (held.seenAt !== taken) yield* this.#forget(source, held)
     const plan = (this.#plans[syntax] ??= yield* this.#plan(syntax))
     const contested = (this.#contested ??= yield* this.#owners.contested([...this.#held.values()]))
-    return { plan, syntax, timestamps, ...this.#match(batches, contested) }
+    return { plan, syntax, timestamps, ...this.#match(batches, contested), joined: this.#joined }
   }
 
   *#show(source: Source, layout: Layout, held: Held | undefined, taken: number): Work<void> {
     const before = held?.prepared
-    const { table, origin } = yield* renderLabels(layout, this.#labelStyle, before)
+    const { table, origin } = yield* renderLabels(layout, this.#labelStyle(source), before)
     const prepared = prepare(layout, table, this.#metrics.use(layout.metrics))
     if (before !== undefined) this.#metrics.release(before.metrics)
     if (held === undefined) {
@@ -92,6 +111,17 @@ export class Renderer {
     }
     for (let i = 0; i < kept.length; i++) if (kept[i] === 0) this.#owners.remove(before!.table.exposed[i]!, held)
     this.#changed()
+  }
+
+  #labelStyle(source: Source): LabelStyle {
+    const { escaping, addedLabels, sourceLabels, strategy } = this.#style
+    const own = sourceLabels(source)
+    const added = own.names.length === 0 ? addedLabels : labelsFrom([...labelPairs(addedLabels), ...labelPairs(own)])
+    if (source.origin === undefined) return { escaping, added }
+    const joined = (label: string, attributes: readonly string[]): void => {
+      if (this.#joined.size < JOINED_AT_MOST) this.#joined.set(label, attributes)
+    }
+    return { escaping, added, strategy, joined }
   }
 
   *#forget(source: Source, held: Held): Work<void> {

@@ -1,6 +1,6 @@
 /** HTTP servers: the exporter's endpoint, own metrics, health, the web page, OTLP in. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Clock, Listener, ListenOptions, TlsOptions } from '../component.ts'
 import { settledBy } from '../clock/deadline.ts'
@@ -21,9 +21,10 @@ export async function listen(
   clock: Clock,
   endpoint: string,
   handle: Handle,
-  { tls }: ListenOptions = {},
+  options: ListenOptions | (() => ListenOptions) = {},
 ): Promise<Listener> {
   const { host, port } = parseEndpoint(endpoint)
+  const { tls, authorize } = typeof options === 'function' ? options() : options
   const server = tls === undefined ? createServer(LIMITS) : createSecureServer(tls, endpoint)
   let closing: Promise<void> | undefined
 
@@ -34,7 +35,9 @@ export async function listen(
     response.on('close', () => {
       if (closing !== undefined) server.closeIdleConnections()
     })
-    answer(handle, request, response)
+    const challenges = authorize?.(request)
+    if (challenges === undefined) answer(handle, request, response)
+    else refuse(response, challenges)
   })
   await bind(server, host, port, endpoint)
   // Whatever goes wrong with a listener later concerns one connection only.
@@ -61,16 +64,32 @@ function parseEndpoint(endpoint: string): { host: string | undefined; port: numb
   return { host: match[1] ?? (match[2] || undefined), port }
 }
 
-/** A CA is for the clients: with one, they must show a certificate. */
-function createSecureServer({ ca, cert, key }: TlsOptions, endpoint: string): Server {
+function createSecureServer(tls: TlsOptions | (() => TlsOptions), endpoint: string): Server {
+  const options = typeof tls === 'function' ? tls() : tls
+  const { ca, cert, key } = options
   if (cert === undefined || key === undefined) throw new Error(`TLS on ${endpoint} needs a certificate and a key`)
   try {
-    return createTlsServer({ ...LIMITS, cert, key, ...(ca !== undefined && { ca, requestCert: true }) })
+    // With a CA, clients must show a certificate.
+    const server = createTlsServer({ ...LIMITS, cert, key, ...(ca !== undefined && { ca, requestCert: true }) })
+    if (typeof tls === 'function') replaceCertificates(server, tls, options)
+    return server
   } catch (error) {
     throw new Error(`the TLS certificate or key of ${endpoint} cannot be used: ${(error as Error).message}`, {
       cause: error,
     })
   }
+}
+
+/** Connections that are open stay as they are. */
+function replaceCertificates(server: TlsServer, read: () => TlsOptions, first: TlsOptions): void {
+  let known = first
+  // Before the listener that begins the handshake.
+  server.prependListener('connection', () => {
+    const now = read()
+    if (now === known) return
+    known = now
+    server.setSecureContext({ cert: now.cert, key: now.key, ca: now.ca })
+  })
 }
 
 function bind(server: Server, host: string | undefined, port: number, endpoint: string): Promise<void> {
@@ -94,4 +113,10 @@ function answer(handle: Handle, request: IncomingMessage, response: ServerRespon
   } catch {
     giveUp()
   }
+}
+
+/** Of a body that comes along nothing is read. */
+function refuse(response: ServerResponse, challenges: readonly string[]): void {
+  response.writeHead(401, { 'content-type': 'text/plain', connection: 'close', 'www-authenticate': [...challenges] })
+  response.end('not authorized\n')
 }

@@ -363,7 +363,7 @@ export const OWN_METRICS: readonly OwnMetric[] = [
     'gpucol_exporter_conflicts',
     '{conflict}',
     [...exporter, 'what'],
-    'Where sources do not agree, as of the last scrape: type, help, unit of a metric, or series that several sources have.',
+    'Where sources do not agree, as of the last scrape: type, help, unit of a metric, or series that several sources have; metrics without a name that can be served, and labels that several attributes have become.',
   ),
 
   counter(

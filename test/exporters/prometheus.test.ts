@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { request, type IncomingMessage, type ServerResponse } from 'node:http'
-import { gunzipSync } from 'node:zlib'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { prometheus } from '../../exporters/prometheus.ts'
-import type { Exporter } from '../../pipeline/component.ts'
-import { validatorFor } from '../../pipeline/config/validator.ts'
 import { createSystemClock } from '../../pipeline/clock/system-clock.ts'
 import { createNetwork } from '../../pipeline/http/network.ts'
 import { endBatch, type Batch } from '../../pipeline/model/batch.ts'
@@ -14,58 +15,14 @@ import { metricFrom } from '../../pipeline/model/series.ts'
 import { renderText } from '../../pipeline/formats/render-text.ts'
 import { ask } from '../support/ask.ts'
 import { batchFromText, createSource } from '../support/batch-from-text.ts'
-import { testHost, type TestHost } from '../support/test-host.ts'
-
-type Config = Parameters<typeof prometheus.create>[0]
-
-function configOf(options: Partial<Config>): Config {
-  const config = { endpoint: '127.0.0.1:0', ...options }
-  assert.deepEqual(validatorFor(prometheus.config)(config), [])
-  return config as Config
-}
-
-/** Runs on the virtual clock, and listens for real. */
-async function serving(options: Partial<Config>, use: (served: Served) => Promise<void>): Promise<void> {
-  const network = createNetwork(createSystemClock())
-  const responses: ServerResponse[] = []
-  let address = ''
-  const host = testHost({
-    network: {
-      ...network,
-      async listen(endpoint: string, handle: Parameters<typeof network.listen>[1]) {
-        const listener = await network.listen(endpoint, (received, response) => {
-          responses.push(response)
-          handle(received, response)
-        })
-        ;({ address } = listener)
-        return listener
-      },
-    },
-  })
-  const exporter = prometheus.create(configOf(options), host)
-  await exporter.start!()
-  try {
-    const scrape = async (headers: Record<string, string> = {}): Promise<string> => {
-      return (await ask(address, 'GET /metrics', headers)).body
-    }
-    await use({ exporter, host, address, responses, scrape })
-  } finally {
-    const stopped = exporter.stop!(host.clock.monotonic())
-    await host.clock.advance(1)
-    await stopped
-    await network.close()
-  }
-}
-
-type Served = {
-  exporter: Exporter
-  host: Omit<TestHost, 'network'>
-  address: string
-  responses: readonly ServerResponse[]
-  scrape(headers?: Record<string, string>): Promise<string>
-}
+import { recordResponse } from '../pipeline/http/record-response.ts'
+import { createTestAuthority } from '../pipeline/http/test-certificates.ts'
+import { configOf, serving, type Served, type ServedConfig } from '../support/served-prometheus.ts'
+import { testHost } from '../support/test-host.ts'
 
 const LOAD = '# HELP load Load of a GPU.\n# TYPE load gauge\nload{gpu="0"} 0.5\nload{gpu="1"} 1\n'
+
+type Config = ServedConfig
 
 describe('the prometheus exporter', () => {
   it('serves the latest values of all sources', () =>
@@ -162,6 +119,9 @@ describe('the prometheus exporter', () => {
       const compressed = await bytesOf(address, { 'accept-encoding': 'gzip' })
       assert.ok(compressed.length < plain.length / 3)
       assert.equal(gunzipSync(compressed).toString(), expected)
+      const frame = await bytesOf(address, { 'accept-encoding': 'zstd' })
+      assert.ok(frame.length < plain.length / 3)
+      assert.equal(zstdDecompressSync(frame).toString(), expected)
     }))
 
   it('sends all of a piece that can hardly be compressed', () =>
@@ -175,12 +135,82 @@ describe('the prometheus exporter', () => {
       const compressed = await bytesOf(address, { 'accept-encoding': 'gzip' })
       assert.equal(gunzipSync(compressed).toString(), renderText([batch]))
       assert.ok(compressed.length > 500_000, 'every piece fills several of the buffers that zlib has')
+      const frame = await bytesOf(address, { 'accept-encoding': 'zstd' })
+      assert.equal(zstdDecompressSync(frame).toString(), renderText([batch]))
     }))
 
   it('compresses also what is empty', () =>
     serving({}, async ({ address }) => {
       assert.equal(gunzipSync(await bytesOf(address, { 'accept-encoding': 'gzip' })).toString(), '')
+      assert.equal(zstdDecompressSync(await bytesOf(address, { 'accept-encoding': 'zstd' })).toString(), '')
     }))
+
+  it('says how it packed what it sends, and when nothing it has is accepted', () =>
+    serving({}, async ({ address }) => {
+      const head = await ask(address, 'HEAD /metrics', { 'accept-encoding': 'gzip;q=0.5, zstd' })
+      assert.deepEqual([head.headers['content-encoding'], head.headers.vary], ['zstd', 'Accept, Accept-Encoding'])
+      assert.equal((await ask(address, 'HEAD /metrics')).headers['content-encoding'], undefined)
+      const refused = await ask(address, 'GET /metrics', { 'accept-encoding': 'identity;q=0, br' })
+      assert.deepEqual(
+        [refused.status, refused.body],
+        [406, 'nothing that is accepted can be sent: there are zstd, gzip, identity\n'],
+      )
+    }))
+
+  it('answers so many at once and no more', () =>
+    serving({ max_concurrent_requests: 2 }, async ({ exporter, address, host, scrape }) => {
+      const batches = Array.from({ length: 100 }, (_, node) => nodeWith(4, 50_000, node))
+      for (const batch of batches) exporter.consume(batch)
+      const slow = [await open(address), await open(address, { 'accept-encoding': 'zstd' })]
+      const refused = await ask(address, 'GET /metrics')
+      assert.equal(refused.status, 503)
+      assert.equal(refused.headers['retry-after'], '5')
+      assert.equal(refused.body, '2 requests are being answered, which is the limit: try again later\n')
+      assert.equal((await ask(address, 'HEAD /metrics')).status, 200)
+      assert.equal(host.counted.get('gpucol_exporter_requests{status="503"}'), 1)
+      const expected = renderText(batches)
+      assert.equal((await bodyOf(slow[0]!)).toString(), expected)
+      assert.equal(zstdDecompressSync(await bodyOf(slow[1]!)).toString(), expected)
+      assert.equal(await scrape(), expected)
+    })).timeout(30_000)
+
+  it('lets in only whom its config names, and counts the others', () =>
+    serving(
+      { authorization: { type: 'Bearer', credentials: 'secret' } },
+      async ({ exporter, address, scrape, host }) => {
+        exporter.consume(batchFromText(LOAD))
+        for (const line of ['GET /metrics', 'HEAD /metrics', 'GET /other']) {
+          assert.equal((await ask(address, line)).status, 401)
+        }
+        assert.equal(await scrape({ authorization: 'Bearer secret' }), LOAD)
+        assert.equal(host.counted.get('gpucol_exporter_requests{status="401"}'), 3)
+      },
+    ))
+
+  it('serves HTTPS with a certificate from files', async () => {
+    const authority = createTestAuthority('authority')
+    const { cert, key } = authority.issue('server', { addresses: ['127.0.0.1'] })
+    const folder = mkdtempSync(join(tmpdir(), 'gpucol-'))
+    const tls = { cert_file: join(folder, 'cert.pem'), key_file: join(folder, 'key.pem') }
+    await assert.rejects(
+      serving({ tls }, () => Promise.resolve()),
+      /cannot read ".*cert\.pem"/,
+    )
+    writeFileSync(tls.cert_file, cert)
+    writeFileSync(tls.key_file, key)
+    try {
+      await serving({ tls }, async ({ exporter, address }) => {
+        exporter.consume(batchFromText(LOAD))
+        assert.equal(exporter.describe!(), `https://${address}/metrics`)
+        const network = createNetwork(createSystemClock())
+        const request = { url: `https://${address}/metrics`, tls: { ca: authority.cert } }
+        assert.equal((await recordResponse(network, request)).body, LOAD)
+        await network.close()
+      })
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
 
   it('gives scrapers that come together one collection, and those who come later a new one', () =>
     serving({}, async ({ exporter, address, host }) => {
@@ -232,6 +262,8 @@ describe('the prometheus exporter', () => {
           ['{what="type"}', 1],
           ['{what="help"}', 1],
           ['{what="unit"}', 0],
+          ['{what="name"}', 0],
+          ['{what="label"}', 0],
           ['{what="series"}', 1],
         ]),
       )

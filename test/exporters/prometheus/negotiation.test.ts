@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { acceptsGzip, chooseFormat } from '../../../exporters/prometheus/negotiation.ts'
+import { chooseFormat } from '../../../exporters/prometheus/negotiation.ts'
 import { renderText } from '../../../pipeline/formats/render-text.ts'
 import { batchFromText } from '../../support/batch-from-text.ts'
 
@@ -42,7 +42,12 @@ const CASES: readonly [accept: string | undefined, contentType: string][] = [
   ['*/*;q=0,application/openmetrics-text;version=0.0.1', OM_0],
   ['text/plain;version=1.0.0;escaping=dots', `${TEXT_1}; escaping=dots`],
   ['text/plain;version=1.0.0;escaping=unheard-of', `${TEXT_1}; escaping=underscores`],
-  ['text/plain;version=0.0.4;escaping=allow-utf-8', TEXT_0],
+  ['text/plain;version=0.0.4;escaping=values', `${TEXT_0}; escaping=values`],
+  ['text/plain;version=0.0.4;escaping=allow-utf-8', `${TEXT_0}; escaping=allow-utf-8`],
+  ['text/plain;version=0.0.4;escaping=unheard-of', TEXT_0],
+  ['application/openmetrics-text;version=0.0.1;escaping=dots', `${OM_0}; escaping=dots`],
+  ['application/openmetrics-text;version=1.0.0;charset=utf-8;escaping=values;', `${OM_1}; escaping=values`],
+  ['application/openmetrics-text;version=0.0.4', TEXT_0],
   ['image/png', TEXT_0],
   ['text/plain;q=nonsense', TEXT_0],
   [',;,=', TEXT_0],
@@ -79,24 +84,4 @@ describe('choosing a format', () => {
     }
     assert.equal(cases.length, 11)
   })
-})
-
-describe('choosing gzip', () => {
-  const cases: readonly [string | undefined, boolean][] = [
-    [undefined, false],
-    ['gzip', true],
-    ['deflate, gzip;q=0.5', true],
-    ['GZIP', true],
-    ['x-gzip', true],
-    ['*', true],
-    ['gzip;q=0', false],
-    ['gzip;q=0, *', false],
-    ['identity', false],
-    ['br, zstd', false],
-  ]
-  for (const [header, expected] of cases) {
-    it(`${expected ? 'takes' : 'does not take'} it for ${header ?? 'no Accept-Encoding'}`, () => {
-      assert.equal(acceptsGzip(header), expected)
-    })
-  }
 })

@@ -3,7 +3,8 @@ import * as fields from '../../../pipeline/config/fields.ts'
 import { validatorFor } from '../../../pipeline/config/validator.ts'
 
 describe('fields', () => {
-  const { duration, size, endpoint, url, secret, headers, labels, tls, serverTls, basicAuth, authorization } = fields
+  const { duration, size, endpoint, url, secret, headers, labels, tls, serverSecurity, basicAuth, authorization } =
+    fields
   const properties = {
     duration: duration('x', '1s'),
     size: size('x'),
@@ -13,7 +14,7 @@ describe('fields', () => {
     headers,
     labels,
     tls,
-    serverTls,
+    server: { type: 'object', properties: serverSecurity, description: 'x' } as const,
     basicAuth,
     authorization,
   }
@@ -40,7 +41,11 @@ describe('fields', () => {
     { labels: { a: [] } },
     { tls: { cert_file: 'x' } },
     { tls: { other: 'x' } },
-    { serverTls: { cert_file: 'x' } },
+    { server: { tls: { cert_file: 'x' } } },
+    { server: { basic_auth: { username: 'x' } } },
+    { server: { basic_auth: { username: 'x', password: 'x', password_file: 'x' } } },
+    { server: { authorization: {} } },
+    { server: { authorization: { type: 'two words', credentials: 'x' } } },
     { basicAuth: { password: 'x' } },
   ]
   for (const value of bad)

@@ -36,6 +36,8 @@ type Definition<S extends AnySchema> = {
   readonly example: unknown
   /** Finds what a schema cannot say (a regular expression that does not compile). Paths are keys from the component's config down. */
   readonly check?: (config: ConfigOf<S>) => readonly Problem[]
+  /** A list whose entries are checked each by itself: those that a schema refuses are left out, and do not hide what is wrong with others. */
+  readonly checksEach?: string
   /** The addresses (`host:port`) that it listens on, with the place where the config says so. */
   readonly listens?: (config: ConfigOf<S>) => readonly { address: string; path: readonly (string | number)[] }[]
 }

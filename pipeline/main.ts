@@ -5,32 +5,23 @@ import { exporters } from '../exporters/registry.ts'
 import { processors } from '../processors/registry.ts'
 import { receivers } from '../receivers/registry.ts'
 import { runCommand, type Command } from './commands/command.ts'
-import { components } from './commands/components.ts'
-import { explain } from './commands/explain.ts'
-import { migrate } from './commands/migrate.ts'
-import { printConfig } from './commands/print-config.ts'
-import { rbac } from './commands/rbac.ts'
-import { run } from './commands/run.ts'
-import { schema } from './commands/schema.ts'
-import { simulate } from './commands/simulate.ts'
-import { test } from './commands/test.ts'
-import { validate } from './commands/validate.ts'
 import { closest } from './config/closest.ts'
 import { extensions } from './extensions.ts'
 import { packageFile } from './package-files.ts'
 
-const commands: readonly Command[] = [
-  run,
-  validate,
-  components,
-  printConfig,
-  schema,
-  test,
-  simulate,
-  migrate,
-  explain,
-  rbac,
-]
+/** In the order of the list that users see. What a command needs is loaded when it is called. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  run: async () => (await import('./commands/run.ts')).run,
+  validate: async () => (await import('./commands/validate.ts')).validate,
+  components: async () => (await import('./commands/components.ts')).components,
+  'print-config': async () => (await import('./commands/print-config.ts')).printConfig,
+  schema: async () => (await import('./commands/schema.ts')).schema,
+  test: async () => (await import('./commands/test.ts')).test,
+  simulate: async () => (await import('./commands/simulate.ts')).simulate,
+  migrate: async () => (await import('./commands/migrate.ts')).migrate,
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  rbac: async () => (await import('./commands/rbac.ts')).rbac,
+}
 
 const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
 
@@ -42,18 +33,14 @@ process.exit(code)
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === '--version' || name === 'version') return say(`gpucol ${version}\n`, 0)
-  if (name === '--help' || name === '-h' || name === 'help') return say(usage(), 0)
-  if (name === undefined) return complain(usage())
-  const command = commands.find(command => command.name === name)
-  if (command === undefined) {
-    const meant = closest(
-      name,
-      commands.map(command => command.name),
-    )
-    return complain(
-      `gpucol: unknown command "${name}"${meant === undefined ? '' : `; did you mean ${meant}?`}\n\n${usage()}`,
-    )
+  if (name === '--help' || name === '-h' || name === 'help') return say(await usage(), 0)
+  if (name === undefined) return complain(await usage())
+  if (!Object.hasOwn(commands, name)) {
+    const meant = closest(name, Object.keys(commands))
+    const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+    return complain(`gpucol: unknown command "${name}"${hint}\n\n${await usage()}`)
   }
+  const command = await commands[name]!()
   const { signal, onHangup, release } = listenToSignals()
   try {
     return await runCommand(command, args, {
@@ -70,9 +57,10 @@ async function main([name, ...args]: string[]): Promise<number> {
   }
 }
 
-function usage(): string {
-  const width = Math.max(...commands.map(({ name }) => name.length))
-  const list = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join('\n')
+async function usage(): Promise<string> {
+  const all = await Promise.all(Object.values(commands).map(load => load()))
+  const width = Math.max(...all.map(({ name }) => name.length))
+  const list = all.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join('\n')
   return `gpucol collects the metrics of GPU clusters.
 
 Usage: gpucol COMMAND [OPTIONS]

@@ -123,16 +123,15 @@ export const rollUp = defineProcessor({
   summary: 'Rolls up GPUs, pods and nodes to workloads, projects and the cluster, in the words of a catalog.',
   config,
   example: { catalog: 'runai-2.17', interval: '15s', cluster_id: 'my-cluster' },
+  checksEach: 'metrics',
   check({ catalog, metrics }) {
-    const names = namesOf(catalog)
-    const catalogProblems = names.flatMap((name, i) =>
-      outputCatalogProblems(name).map(message => ({
-        path: typeof catalog === 'string' ? ['catalog'] : ['catalog', i],
-        message,
-      })),
+    const catalogs = namesOf(catalog).map(name => ({ name, problems: outputCatalogProblems(name) }))
+    const ofCatalogs = catalogs.flatMap(({ problems }, i) =>
+      problems.map(message => ({ path: typeof catalog === 'string' ? ['catalog'] : ['catalog', i], message })),
     )
-    if (catalogProblems.length > 0) return catalogProblems
-    return outputMetricProblems(names, metrics).map(({ path, message }) => ({ path: ['metrics', ...path], message }))
+    const good = catalogs.filter(({ problems }) => problems.length === 0).map(({ name }) => name)
+    const ofMetrics = outputMetricProblems(good, metrics, { areAll: good.length === catalogs.length })
+    return [...ofCatalogs, ...ofMetrics.map(({ path, message }) => ({ path: ['metrics', ...path], message }))]
   },
 
   create(options, host, next) {

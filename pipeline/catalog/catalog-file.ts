@@ -77,9 +77,10 @@ function checked(
   vocabulary: Vocabulary,
   findings: Finding[],
 ): Catalog | undefined {
-  const { value, isGood, findings: found } = checkValue(entry, 'the catalog', schema)
+  const { value, isGood, findings: found, brokenIn } = checkValue(entry, 'the catalog', schema)
   findings.push(...found)
-  if (!isGood) return undefined
+  const broken = kind === 'output' ? brokenIn('metrics') : undefined
+  if (!isGood && broken === undefined) return undefined
   if (kind === 'facts') return factsCatalog(value as FactsFile, entry, findings)
   if (kind === 'workloads') {
     const mistakes = workloadsMistakes(value as WorkloadsCatalog)
@@ -87,7 +88,7 @@ function checked(
     return value as WorkloadsCatalog
   }
   if (kind === 'output') {
-    const mistakes = outputMistakes(value as OutputCatalog, vocabulary.all())
+    const mistakes = outputMistakes(value as OutputCatalog, vocabulary.all(), broken)
     findings.push(...mistakes.map(({ path, ...rest }) => ({ place: placeOfValue(entry, path), ...rest })))
     return value as OutputCatalog
   }

@@ -14,7 +14,7 @@ import type { Generation } from './generation.ts'
 import { generationOf } from './generations.ts'
 import type { InputCatalog } from './input-catalog.ts'
 import type { OutputCatalog, OutputMetric } from './output-schema.ts'
-import { metricMistakes } from './resolve-output.ts'
+import { metricMistakes, type Mistake } from './resolve-output.ts'
 import type { WorkloadsCatalog } from './workloads-schema.ts'
 
 type Read = { readonly version: string; readonly catalog: Catalog }
@@ -111,10 +111,14 @@ export function workloadsCatalogProblems(name: string): string[] {
   return mistakesOf(name, loadWorkloadsCatalog)
 }
 
-/** What is wrong with metrics that a config adds to catalogs, which are right themselves. */
+/**
+ * What is wrong with metrics that a config adds to catalogs, which are right themselves. If these are not all, a label that none of
+ * them defines may be defined by another.
+ */
 export function outputMetricProblems(
   names: readonly string[],
   metrics: readonly OutputMetric[],
+  { areAll = true }: { readonly areAll?: boolean } = {},
 ): { path: readonly (string | number)[]; message: string }[] {
   if (metrics.length === 0) return []
   const catalogs = createCatalogs(packageFile('configs', 'catalogs'))
@@ -125,11 +129,15 @@ export function outputMetricProblems(
       ? [{ path: [i, 'metric'], message: `${metric} is here twice` }]
       : [],
   )
+  const isSure = ({ path: [key, at] }: Mistake, metric: OutputMetric): boolean =>
+    areAll || key !== 'labels' || Object.hasOwn(labels, metric.labels[Number(at)]!)
   const mistakes = metrics.flatMap((metric, i) =>
-    metricMistakes(metric, labels, facts).map(({ path, message, suggestion }) => ({
-      path: [i, ...path],
-      message: suggestion === undefined ? message : `${message}; did you mean \`${suggestion}\`?`,
-    })),
+    metricMistakes(metric, labels, facts)
+      .filter(mistake => isSure(mistake, metric))
+      .map(({ path, message, suggestion }) => ({
+        path: [i, ...path],
+        message: suggestion === undefined ? message : `${message}; did you mean \`${suggestion}\`?`,
+      })),
   )
   return [...repeated, ...mistakes]
 }

@@ -39,14 +39,20 @@ const OF_WORKLOADS: ReadonlyMap<Aggregate, string | undefined> = new Map([
 /** Aggregates whose result is not in the unit of what they are made of. */
 const OTHER_UNIT: ReadonlySet<Aggregate> = new Set(['ratio', 'last_active', 'idle_seconds', 'count'])
 
-export function outputMistakes({ labels, metrics, pass }: OutputCatalog, facts: Facts): Mistake[] {
+/** Of `metrics` those that are broken are not looked at. */
+export function outputMistakes(
+  { labels, metrics, pass }: OutputCatalog,
+  facts: Facts,
+  broken: ReadonlySet<number> = new Set(),
+): Mistake[] {
   const mistakes: Mistake[] = []
   for (const [name, attribute] of Object.entries(labels)) {
     if (!isAttribute(attribute)) mistakes.push({ path: ['labels', name], ...notAnAttribute(attribute) })
   }
+  const whole = [...metrics.entries()].filter(([i]) => !broken.has(i))
   const known = new Map<string, string>()
   const named = [
-    ...metrics.map(({ metric }, i) => ({ metric, section: 'metrics', i })),
+    ...whole.map(([i, { metric }]) => ({ metric, section: 'metrics', i })),
     ...pass.map(({ metric }, i) => ({ metric, section: 'pass', i })),
   ]
   for (const { metric, section, i } of named) {
@@ -54,7 +60,7 @@ export function outputMistakes({ labels, metrics, pass }: OutputCatalog, facts: 
     if (first === undefined) known.set(metric, `${section}[${i}]`)
     else mistakes.push({ path: [section, i, 'metric'], message: `${metric} is here twice: it is also \`${first}\`` })
   }
-  metrics.forEach((metric, i) => mistakes.push(...under(['metrics', i], metricMistakes(metric, labels, facts))))
+  for (const [i, metric] of whole) mistakes.push(...under(['metrics', i], metricMistakes(metric, labels, facts)))
   pass.forEach((rule, i) => mistakes.push(...under(['pass', i], passMistakes(rule.labels, labels))))
   return mistakes
 }

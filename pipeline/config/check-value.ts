@@ -13,6 +13,8 @@ export type CheckedValue = {
   /** It is as its schema wants it, keys aside that the schema does not know. */
   readonly isReadable: boolean
   readonly findings: readonly Finding[]
+  /** The entries of a list that are not as the schema wants them, where everything else is; undefined where it is not. */
+  brokenIn(list: string): ReadonlySet<number> | undefined
 }
 
 /** `name` is what to call the whole. */
@@ -27,6 +29,15 @@ export function checkValue(entry: YamlEntry, name: string, schema: Schema): Chec
   const errors = validatorFor(schema)(value)
   const findings = schemaFindings(errors, { entry, name, schema, holes, nothings })
   const isWhole = holes.length === 0
-  const isReadable = isWhole && errors.every(({ keyword }) => keyword === 'additionalProperties')
-  return { value, isGood: isWhole && findings.length === 0, isReadable, findings }
+  return {
+    value,
+    isGood: isWhole && findings.length === 0,
+    isReadable: isWhole && errors.every(({ keyword }) => keyword === 'additionalProperties'),
+    findings,
+    brokenIn(list) {
+      const paths: Path[] = [...holes, ...errors.map(({ instancePath }) => instancePath.split('/').slice(1))]
+      if (!paths.every(([key, item]) => key === list && item !== undefined)) return undefined
+      return new Set(paths.map(([, item]) => Number(item)))
+    },
+  }
 }

@@ -1,7 +1,7 @@
 /** Reads one section of a config (`receivers`, `processors`, `exporters`, `extensions`) and checks each component in it. */
 import type { Problem, Registries } from '../component.ts'
 import { canonicalJson, deepFreeze } from './plain-object.ts'
-import { checkValue } from './check-value.ts'
+import { checkValue, type CheckedValue } from './check-value.ts'
 import { closest } from './closest.ts'
 import { KINDS, SECTIONS, type SectionName } from './config-schema.ts'
 import { nodeAt, placeOfValue } from './entry-path.ts'
@@ -106,13 +106,28 @@ function loadComponent<S extends SectionName>(
   entry: YamlEntry,
   report: (finding: Finding) => void,
 ): LoadedComponent<S> {
-  const { value: config, isGood: isSound, isReadable, findings } = checkValue(entry, id, definition.config as Schema)
+  const checked = checkValue(entry, id, definition.config as Schema)
+  const { value: config, isGood: isSound, findings } = checked
   for (const finding of findings) report(finding)
   deepFreeze(config)
-  const found: readonly Problem[] = isReadable ? (definition.check?.(config) ?? []) : []
+  const found = problemsOf(definition, checked)
   // Beside a misspelt key only what is written wrongly is a mistake: what is missing may be what the key was meant to be.
   const problems = isSound ? found : found.filter(({ path }) => nodeAt(entry, path)?.kind === 'scalar')
   for (const { path, message } of problems) report({ place: placeOfValue(entry, path), message })
   const component = { id, type: definition.type, definition, config, fingerprint: canonicalJson(config) }
   return { component, entry, isGood: isSound && problems.length === 0 }
+}
+
+function problemsOf({ check, checksEach: list }: Definition<SectionName>, checked: CheckedValue): readonly Problem[] {
+  const { value: config, isReadable, brokenIn } = checked
+  if (check === undefined || isReadable) return check?.(config) ?? []
+  const broken = list === undefined ? undefined : brokenIn(list)
+  if (list === undefined || broken === undefined) return []
+  const readable = config as Readonly<Record<string, readonly unknown[]>>
+  const left = [...readable[list]!.keys()].filter(item => !broken.has(item))
+  const problems = check({ ...readable, [list]: left.map(item => readable[list]![item]) })
+  return problems.map(({ path, message }) => ({
+    path: path[0] === list && typeof path[1] === 'number' ? [list, left[path[1]]!, ...path.slice(2)] : path,
+    message,
+  }))
 }

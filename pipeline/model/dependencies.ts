@@ -2,26 +2,28 @@
 import type { Look } from './label-processor.ts'
 import type { Entry } from './tracked.ts'
 
-export type Dependencies = { readonly entries: readonly Entry<unknown>[]; readonly versions: readonly number[] }
+/** Versions only grow, so their sum is enough to see that one of them has. */
+export type Dependencies = { readonly entries: readonly Entry<unknown>[]; readonly versions: number }
 
 /** Runs a function with a `look` that takes note. */
 export function recordLooks<T>(run: (look: Look) => T): { result: T; dependencies: Dependencies | undefined } {
   const entries: Entry<unknown>[] = []
-  const versions: number[] = []
+  let versions = 0
   const result = run(entry => {
     entries.push(entry)
-    versions.push(entry.version)
+    versions += entry.version
     return entry.value
   })
   // A list that grew has room for more, which a copy has not.
   return {
     result,
-    dependencies: entries.length === 0 ? undefined : { entries: entries.slice(), versions: versions.slice() },
+    dependencies: entries.length === 0 ? undefined : { entries: entries.slice(), versions },
   }
 }
 
 export function haveChanged({ entries, versions }: Dependencies): boolean {
   // Whoever keeps much asks this of all of it when anything has changed.
-  for (let i = 0; i < entries.length; i++) if (entries[i]!.version !== versions[i]) return true
-  return false
+  let sum = 0
+  for (let i = 0; i < entries.length; i++) sum += entries[i]!.version
+  return sum !== versions
 }

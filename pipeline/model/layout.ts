@@ -4,6 +4,7 @@
 import type { Labels } from './labels.ts'
 import { ONE, type Scale } from './scale.ts'
 import type { Metric, Series } from './series.ts'
+import { sharedList, sharedNumbers } from './shared.ts'
 
 /**
  * Column i is metrics[metricOf[i]] with labels[labelsOf[i]]. No series is in a layout twice, and a layout never changes:
@@ -41,8 +42,16 @@ export function createLayout(parts: {
   labelsOf: Uint32Array
   keptFrom?: Kept
 }): Layout {
-  const { scales = parts.metrics.map(() => ONE), keptFrom, ...rest } = parts
-  return { id: ++lastId, ...rest, scales, ...(keptFrom && { keptFrom }) }
+  const { metrics, scales = metrics.map(() => ONE), labels, metricOf, labelsOf, keptFrom } = parts
+  return {
+    id: ++lastId,
+    metrics: sharedList(metrics),
+    scales: sharedList(scales),
+    labels,
+    metricOf: sharedNumbers(metricOf),
+    labelsOf: sharedNumbers(labelsOf),
+    ...(keptFrom && { keptFrom }),
+  }
 }
 
 export const EMPTY_LAYOUT: Layout = createLayout({

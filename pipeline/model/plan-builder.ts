@@ -9,11 +9,23 @@ import type { Folds, Plan, Ranges, Rule } from './plan.ts'
 import { combine, inverse, ONE, type Scale } from './scale.ts'
 import { SeriesIndex } from './series-index.ts'
 import type { Metric } from './series.ts'
+import { sharedList, sharedNumbers } from './shared.ts'
 
 /** One outgoing metric with what its columns have in common. */
 type OutputEntry = Rule & { readonly metric: Metric; readonly scale: Scale }
 
 export const NO_RULE: Rule = { range: undefined, fold: undefined }
+
+const rules = new Map<string, Rule>()
+
+/** The one object for this rule: there are as many as catalogs have ranges. */
+export function ruleFrom({ range, fold }: Rule): Rule {
+  if (range === undefined && fold === undefined) return NO_RULE
+  const key = `${range?.min} ${range?.max} ${fold}`
+  let rule = rules.get(key)
+  if (rule === undefined) rules.set(key, (rule = { range, fold }))
+  return rule
+}
 
 export class PlanBuilder {
   /** Series that came out again without anybody having said how to fold them. */
@@ -69,7 +81,7 @@ export class PlanBuilder {
   }
 
   finish(): Plan {
-    const gather = this.#stays() ? undefined : Uint32Array.from(this.#gather)
+    const gather = this.#stays() ? undefined : sharedNumbers(Uint32Array.from(this.#gather))
     const output = this.#output(gather)
     const hasRules = this.#entries.some(hasRule)
     const ranges = rangesOf(output, this.#entries)
@@ -79,7 +91,7 @@ export class PlanBuilder {
       ...(gather && { gather }),
       ...(this.#folds.length > 0 && { folds: foldsOf(this.#folds, this.#entries, this.#metricOf) }),
       ...(ranges && { ranges }),
-      ...(hasRules && { rules: this.#entries.map(({ range, fold }) => ({ range, fold })) }),
+      ...(hasRules && { rules: sharedList(this.#entries.map(ruleFrom)) }),
     }
   }
 
@@ -169,9 +181,9 @@ export function rangesOf(
   })
   const bounds = columns.map(column => unscaled(entries[output.metricOf[column]!]!))
   return {
-    columns: Uint32Array.from(columns),
-    low: Float64Array.from(bounds, bound => bound.low),
-    high: Float64Array.from(bounds, bound => bound.high),
+    columns: sharedNumbers(Uint32Array.from(columns)),
+    low: sharedNumbers(Float64Array.from(bounds, bound => bound.low)),
+    high: sharedNumbers(Float64Array.from(bounds, bound => bound.high)),
   }
 }
 
@@ -195,13 +207,13 @@ function foldsOf(
   })
   const bounds = folds.map(({ output }) => unscaled(entries[metricOf[output]!]!))
   return {
-    outputs: Uint32Array.from(folds, fold => fold.output),
-    inputs: Uint32Array.from(folds, fold => fold.input),
-    isMax: Uint8Array.from(folds, fold => (fold.isMax ? 1 : 0)),
-    multiply: Float64Array.from(ratios, ratio => ratio.multiply),
-    divide: Float64Array.from(ratios, ratio => ratio.divide),
-    low: Float64Array.from(bounds, bound => bound.low),
-    high: Float64Array.from(bounds, bound => bound.high),
+    outputs: sharedNumbers(Uint32Array.from(folds, fold => fold.output)),
+    inputs: sharedNumbers(Uint32Array.from(folds, fold => fold.input)),
+    isMax: sharedNumbers(Uint8Array.from(folds, fold => (fold.isMax ? 1 : 0))),
+    multiply: sharedNumbers(Float64Array.from(ratios, ratio => ratio.multiply)),
+    divide: sharedNumbers(Float64Array.from(ratios, ratio => ratio.divide)),
+    low: sharedNumbers(Float64Array.from(bounds, bound => bound.low)),
+    high: sharedNumbers(Float64Array.from(bounds, bound => bound.high)),
   }
 }
 

@@ -9,8 +9,10 @@ import type { Look, Mapped, MappedMetric, SeriesMap } from './label-processor.ts
 import type { Labels } from './labels.ts'
 import { labelsAt, metricAt, seriesAt, type Layout } from './layout.ts'
 import type { Plan } from './plan.ts'
+import { ruleFrom } from './plan-builder.ts'
 import { combine } from './scale.ts'
 import type { Metric } from './series.ts'
+import { sharedList } from './shared.ts'
 import { trackedChanges } from './tracked.ts'
 
 export type Planner = {
@@ -145,7 +147,7 @@ const compileByMetric: Compile<readonly MappedMetric[]> = (input, results, previ
     const tables = {
       metrics: only.map(mapped => mapped.metric),
       scales: only.map(({ scale }, i) => (scale === undefined ? input.scales[i]! : combine(input.scales[i]!, scale))),
-      rules: only.map(({ range, fold }) => ({ range, fold })),
+      rules: sharedList(only.map(({ range, fold }) => ruleFrom({ range, fold }))),
       labels: input.labels,
     }
     return { plan: compileTables(input, tables, previous), duplicates: 0 }
@@ -196,7 +198,12 @@ function plannerByColumn(
   contextOf: (layout: Layout, source: Source) => object,
   map: (layout: Layout, column: number, look: Look, context: object) => readonly Mapped[],
 ): Planner {
-  type MadeByColumn = { plan: Plan; context: object; looked: ReadonlyMap<number, Dependencies>; seen: number }
+  type MadeByColumn = {
+    plan: Plan
+    context: object
+    looked: ReadonlyMap<number, Dependencies> | undefined
+    seen: number
+  }
   const made = new WeakMap<Source, MadeByColumn>()
 
   function make(layout: Layout, context: object, known: MadeByColumn | undefined): MadeByColumn {
@@ -209,7 +216,7 @@ function plannerByColumn(
       return result
     }
     const isStale = (column: number, from: number) => {
-      const dependencies = known?.looked.get(from)
+      const dependencies = known?.looked?.get(from)
       if (allStale || (dependencies !== undefined && haveChanged(dependencies))) return true
       if (dependencies === undefined) return false
       looked.set(column, dependencies)
@@ -218,7 +225,7 @@ function plannerByColumn(
     const { plan, duplicates } = compileColumns(layout, emit, known?.plan, isStale)
     counts.plans++
     counts.duplicates += duplicates
-    return { plan, context, looked, seen: trackedChanges() }
+    return { plan, context, looked: looked.size === 0 ? undefined : looked, seen: trackedChanges() }
   }
 
   return {
@@ -228,7 +235,7 @@ function plannerByColumn(
       if (known !== undefined && known.plan.input === layout) {
         const seen = trackedChanges()
         if (known.seen === seen) return known.plan
-        if (known.looked.values().every(dependencies => !haveChanged(dependencies))) {
+        if (known.looked === undefined || known.looked.values().every(dependencies => !haveChanged(dependencies))) {
           known.seen = seen
           return known.plan
         }

@@ -1,6 +1,6 @@
 /** Relabelling rules as a function on series, for processors and for what is scraped. */
 import type { SeriesMap } from '../model/label-processor.ts'
-import { labelPairs, labelsFrom } from '../model/labels.ts'
+import { labelPairs, labelsFrom, type Labels } from '../model/labels.ts'
 import { metricFrom, type Metric } from '../model/series.ts'
 import { compileRegex } from './regex.ts'
 import { compileRelabel } from './relabel.ts'
@@ -8,18 +8,18 @@ import { completeRule, type RelabelRule } from './rule.ts'
 
 const NAME = '__name__'
 
-/** Runs once per label set where no rule can see or change the name of a series, else once per series. */
+/**
+ * Rules run once per label set where none of them can see or change the name of a series, else once per series. Those that only choose
+ * by the name run once per name: what they say does not depend on what the others do.
+ */
 export function relabelSeries(rules: readonly RelabelRule[]): SeriesMap {
-  const relabel = compileRelabel(rules)
-  if (!rules.some(concernsName)) {
-    return {
-      by: 'labels',
-      map(labels) {
-        const changed = relabel(new Map(labelPairs(labels)))
-        return changed && labelsFrom(changed)
-      },
-    }
+  const ofNames = rules.filter(onlyChoosesByName)
+  const others = rules.filter(rule => !onlyChoosesByName(rule))
+  if (!others.some(concernsName)) {
+    if (ofNames.length === 0) return { by: 'labels', map: labelsMap(others) }
+    return others.length === 0 ? nameMap(ofNames) : separateMap(ofNames, labelsMap(others))
   }
+  const relabel = compileRelabel(rules)
   return {
     by: 'series',
     map({ metric, labels }) {
@@ -30,6 +30,60 @@ export function relabelSeries(rules: readonly RelabelRule[]): SeriesMap {
       return [{ metric: renamed(metric, name), labels: labelsFrom([...changed].filter(([label]) => label !== NAME)) }]
     },
   }
+}
+
+function labelsMap(rules: readonly RelabelRule[]): (labels: Labels) => Labels | undefined {
+  const relabel = compileRelabel(rules)
+  return labels => {
+    const changed = relabel(new Map(labelPairs(labels)))
+    return changed && labelsFrom(changed)
+  }
+}
+
+function nameMap(rules: readonly RelabelRule[]): SeriesMap {
+  const isChosen = nameChoice(rules)
+  return { by: 'metric', map: metric => (isChosen(metric) ? [{ metric }] : []) }
+}
+
+function nameChoice(rules: readonly RelabelRule[]): (metric: Metric) => boolean {
+  const choose = compileRelabel(rules)
+  return ({ name }) => choose(new Map([[NAME, name]])) !== undefined
+}
+
+/** The series is dropped, or has other labels: one by its name, the other by its labels. */
+function separateMap(
+  ofNames: readonly RelabelRule[],
+  relabelLabels: (labels: Labels) => Labels | undefined,
+): SeriesMap {
+  const isChosen = remembering(nameChoice(ofNames))
+  const changed = remembering(relabelLabels)
+  return {
+    by: 'series',
+    map(series) {
+      const { metric, labels } = series
+      if (!isChosen(metric)) return []
+      const after = changed(labels)
+      if (after === undefined) return []
+      return after === labels ? [series] : [{ metric, labels: after }]
+    },
+  }
+}
+
+/** Of each thing asks once, for as long as it lives. */
+function remembering<K extends object, V>(ask: (key: K) => V): (key: K) => V {
+  const answers = new WeakMap<K, { readonly answer: V }>()
+  return key => {
+    let known = answers.get(key)
+    if (known === undefined) answers.set(key, (known = { answer: ask(key) }))
+    return known.answer
+  }
+}
+
+function onlyChoosesByName(given: RelabelRule): boolean {
+  const { action, source_labels } = completeRule(given)
+  return (
+    (action === 'keep' || action === 'drop') && source_labels.length > 0 && source_labels.every(name => name === NAME)
+  )
 }
 
 function concernsName(given: RelabelRule): boolean {

@@ -1,8 +1,6 @@
 /** A GPU cluster without GPUs, inside the process: for demonstrations, tests and benchmarks of real pipelines. */
 import { defineExtension } from '../component.ts'
-import { dcgmExporterPath } from './dcgm-exporter/face.ts'
-import { nodeName } from './node.ts'
-import { startSimulation, type Simulation } from './simulation.ts'
+import type { Simulation } from './simulation.ts'
 import { simulationOptions, simulatorAddresses, simulatorConfig, simulatorProblems } from './simulator-config.ts'
 
 export const simulator = defineExtension({
@@ -23,6 +21,8 @@ export const simulator = defineExtension({
     let simulation: Simulation | undefined
     return {
       async start() {
+        // Most configs have none, and need not load it.
+        const { startSimulation } = await import('./simulation.ts')
         simulation = await startSimulation(options, host)
       },
       async stop(deadlineMs) {
@@ -30,7 +30,7 @@ export const simulator = defineExtension({
         simulation = undefined
         await closing?.close(deadlineMs)
       },
-      describe: () => `http://${simulation?.address ?? config.endpoint}${dcgmExporterPath(nodeName(0))}`,
+      describe: () => `http://${simulation?.address ?? config.endpoint}${simulation?.faces[0]?.paths()[0] ?? ''}`,
     }
   },
 })

@@ -6,9 +6,10 @@
  *
  * Nothing is registered globally: several services can run in one process.
  */
-import type { Attributes, Histogram, Meter, Observable } from '@opentelemetry/api'
+import type { Attributes, Meter, Observable } from '@opentelemetry/api'
 import type { ResourceMetrics } from '@opentelemetry/sdk-metrics'
 import type { Counters } from '../component.ts'
+import { createOwnHistograms, type HistogramCell, type OwnHistograms } from './own-histograms.ts'
 import { OWN_METRICS, type OwnMetric } from './own-metrics.ts'
 
 export type Instruments = {
@@ -26,12 +27,18 @@ type Labels = Readonly<Record<string, string>>
 type Cell = { value: number; readonly attributes: Attributes }
 
 /** Loads the SDK, which takes a tenth of a second: only what runs a service calls this. */
-export async function createInstruments(resourceAttributes: Attributes): Promise<Instruments> {
-  const [sdk, { PrometheusSerializer }] = await Promise.all([
+export async function createInstruments(resourceAttributes: Attributes, nowMs: () => number): Promise<Instruments> {
+  const [{ ValueType }, sdk, { PrometheusSerializer }] = await Promise.all([
+    import('@opentelemetry/api'),
     import('@opentelemetry/sdk-metrics'),
     import('@opentelemetry/exporter-prometheus'),
   ])
-  const { AggregationTemporality, InstrumentType } = sdk
+  const { AggregationTemporality, DataPointType, InstrumentType } = sdk
+  const histograms = createOwnHistograms(SCOPE, nowMs, {
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+    dataPointType: DataPointType.HISTOGRAM,
+    valueType: ValueType.DOUBLE,
+  })
 
   class Reader extends sdk.MetricReader {
     constructor() {
@@ -40,6 +47,7 @@ export async function createInstruments(resourceAttributes: Attributes): Promise
         // that is gone for ever.
         aggregationTemporalitySelector: type =>
           type === InstrumentType.OBSERVABLE_GAUGE ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE,
+        metricProducers: [histograms.producer],
       })
     }
     protected override async onForceFlush(): Promise<void> {}
@@ -53,9 +61,9 @@ export async function createInstruments(resourceAttributes: Attributes): Promise
     getRawAttributes: () => Object.entries(resourceAttributes),
   }
   const provider = new sdk.MeterProvider({ readers: [reader], resource })
-  const meter = provider.getMeter('gpucol')
+  const meter = provider.getMeter(SCOPE)
   const serializer = new PrometheusSerializer(undefined, false, undefined, true, true)
-  const instruments = new Map(OWN_METRICS.map(metric => [metric.name, createInstrument(meter, metric)]))
+  const instruments = new Map(OWN_METRICS.map(metric => [metric.name, createInstrument(meter, histograms, metric)]))
   let collecting: Promise<Collection> | undefined
 
   // Who counts what is not in the table, or as something else than it is there, has a mistake in the code.
@@ -79,20 +87,20 @@ export async function createInstruments(resourceAttributes: Attributes): Promise
   }
 }
 
+const SCOPE = 'gpucol'
+
 type Instrument =
   | { readonly kind: 'counter'; readonly observable: Observable; cell(labels: Labels): Cell }
   | { readonly kind: 'gauge'; readonly observable: Observable }
-  | { readonly kind: 'histogram'; readonly histogram: Histogram }
+  | { readonly kind: 'histogram'; cell(labels: Labels): HistogramCell }
 type InstrumentOf<K> = Extract<Instrument, { kind: K }>
 type Find = <K extends Instrument['kind']>(name: string, ...kinds: readonly K[]) => InstrumentOf<K>
 
-function createInstrument(meter: Meter, { name, kind, unit, description, buckets }: OwnMetric): Instrument {
+function createInstrument(meter: Meter, histograms: OwnHistograms, metric: OwnMetric): Instrument {
+  const { name, kind, unit, description } = metric
   const options = { unit, description }
   if (kind === 'gauge') return { kind, observable: meter.createObservableGauge(name, options) }
-  if (kind === 'histogram') {
-    const advice = { explicitBucketBoundaries: [...(buckets ?? [])] }
-    return { kind, histogram: meter.createHistogram(name, { ...options, advice }) }
-  }
+  if (kind === 'histogram') return { kind, cell: labels => histograms.cell(metric, labels, sortedKeyOf(labels)) }
 
   // One cell per label set, whoever counts: a component that was made anew at a reload goes on where its predecessor stopped.
   const cells = new Map<string, Cell>()
@@ -104,8 +112,7 @@ function createInstrument(meter: Meter, { name, kind, unit, description, buckets
     kind,
     observable,
     cell(labels) {
-      const names = Object.keys(labels).sort()
-      const key = keyOf(Object.fromEntries(names.map(name => [name, labels[name]!])))
+      const key = sortedKeyOf(labels)
       let cell = cells.get(key)
       if (cell === undefined) cells.set(key, (cell = { value: 0, attributes: labels }))
       return cell
@@ -115,6 +122,7 @@ function createInstrument(meter: Meter, { name, kind, unit, description, buckets
 
 function bindCounters(own: Labels, find: Find): Counters {
   const cells = new Map<string, Map<string, Cell>>()
+  const histogramCells = new Map<string, Map<string, HistogramCell>>()
   const attributes = new Map<string, Attributes>()
 
   function withOwn(labels: Labels | undefined): Attributes {
@@ -134,7 +142,12 @@ function bindCounters(own: Labels, find: Find): Counters {
       cell.value += amount
     },
     record(name, value, labels) {
-      find(name, 'histogram').histogram.record(value, withOwn(labels))
+      let ofName = histogramCells.get(name)
+      if (ofName === undefined) histogramCells.set(name, (ofName = new Map()))
+      const key = labels === undefined ? '' : keyOf(labels)
+      let cell = ofName.get(key)
+      if (cell === undefined) ofName.set(key, (cell = find(name, 'histogram').cell({ ...own, ...labels })))
+      cell.record(value)
     },
     observe(name, read) {
       const { observable } = find(name, 'counter', 'gauge')
@@ -145,6 +158,12 @@ function bindCounters(own: Labels, find: Find): Counters {
       return () => observable.removeCallback(show)
     },
   }
+}
+
+/** The same for equal labels in any order. */
+function sortedKeyOf(labels: Labels): string {
+  const names = Object.keys(labels).sort()
+  return keyOf(Object.fromEntries(names.map(name => [name, labels[name]!])))
 }
 
 /** Different for different labels, as long as neither names nor values hold a zero byte. */

@@ -33,11 +33,14 @@ export type Telemetry = {
 }
 
 export async function createTelemetry({ clock, version, log }: TelemetryOptions): Promise<Telemetry> {
-  const instruments = await createInstruments({
-    'service.name': 'gpucol',
-    'service.version': version,
-    'service.instance.id': randomUUID(),
-  })
+  const instruments = await createInstruments(
+    {
+      'service.name': 'gpucol',
+      'service.version': version,
+      'service.instance.id': randomUUID(),
+    },
+    clock.now,
+  )
   const counters = instruments.counters({})
   const endProcess = observeProcess(counters, clock, version)
   const reloaded = observeReloads(counters, clock)

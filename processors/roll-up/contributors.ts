@@ -21,11 +21,16 @@ export type Contributors = {
   entity(level: Level, place: number): Entity | undefined
   /** By place, at a time; NaN is no value. There may be more room than places. */
   values(spec: ValueSpec | undefined, where: readonly Condition[], nowMs: number): Float64Array
+  /** Where the same values are without being copied by place, if they are somewhere. */
+  unplaced?(spec: ValueSpec): Unplaced | undefined
   /** Undefined where all weigh 1. */
   weights?(weight: 'device' | 'share'): Float64Array | undefined
   /** By place: 1 for those of the values that were asked for last which are estimates. Undefined where none ever is. */
   estimates?(spec: ValueSpec): Uint8Array | undefined
 }
+
+/** A column of values, and by place where in it the value of each contributor is; -1 for who has none. */
+export type Unplaced = { readonly values: Float64Array; readonly numbers: Int32Array }
 
 /** Finds what something is part of. */
 export type EntityAt = (level: Level, from: Entity, node: string) => Entity | undefined

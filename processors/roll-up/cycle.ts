@@ -15,7 +15,8 @@ import { Grouping } from './entity.ts'
 import { IdleTimes } from './idle-times.ts'
 import type { Segment } from './intake.ts'
 import type { Model } from './model.ts'
-import { createOutput, type Output, type Results } from './output.ts'
+import { isOrdered, Orders } from './orders.ts'
+import { createOutput, type Output, type ResultList, type Results } from './output.ts'
 import { PairReadings } from './pair-readings.ts'
 import { createPhaseTimes, type PhaseTimes } from './phase-times.ts'
 import type { SharedMemory } from './read-contributors.ts'
@@ -73,6 +74,8 @@ type Plan = {
   readonly grouping: Grouping
   readonly members: readonly Members[]
   readonly alwaysThere: Members | undefined
+  /** Whether it is added up in the order of its columns. */
+  readonly isOrdered: boolean
 }
 
 export function createCycle({ component, rules, values, model, sharedMemory }: CycleOptions): Cycle {
@@ -92,6 +95,7 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
   const totalRules = new Map(totalPlans.map(({ rule, grouping }) => [rule, grouping]))
   const hasPhases = rules.some(({ phase }) => phase !== undefined)
   const times = new FlushColumns()
+  const orders = new Orders()
   let versions = ''
   let isCompiled = false
   let flushedMs = NaN
@@ -129,6 +133,7 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
     isCompiled = true
     readings.refresh()
     sets.refresh()
+    orders.forget()
     for (const { grouping } of bundles) grouping.sweep()
     activity.refresh(readings.changed)
     boardTimes.refresh()
@@ -245,7 +250,15 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
       flushedMs = nowMs
       return bundles.map(bundle => {
         const { output, plans: its } = bundle
-        return output.batch({ length: its.length, at: index => resultsOf(bundle, its[index]!, nowMs) }, nowMs)
+        const results: ResultList = {
+          length: its.length,
+          at: index => resultsOf(bundle, its[index]!, nowMs),
+          write(index, shape, into) {
+            const { rule, members, isOrdered: isSum } = its[index]!
+            return isSum ? orders.write(rule, members[0]!, shape, into, nowMs) : undefined
+          },
+        }
+        return output.batch(results, nowMs)
       })
     },
     partials: () =>
@@ -271,12 +284,11 @@ function bundlesOf(component: string, rules: readonly Rule[], sets: Sets): Bundl
     return {
       grouping,
       output: createOutput(component, `${kind} by ${level}`, grouping),
-      plans: its.map(rule => ({
-        rule,
-        grouping,
-        members: sets.of(rule, grouping),
-        alwaysThere: sets.alwaysThere(rule, grouping),
-      })),
+      plans: its.map(rule => {
+        const members = sets.of(rule, grouping)
+        const alwaysThere = sets.alwaysThere(rule, grouping)
+        return { rule, grouping, members, alwaysThere, isOrdered: isOrdered(rule, members) }
+      }),
       sums: createAccumulators(0, 'sum'),
       results: new Float64Array(0),
     }

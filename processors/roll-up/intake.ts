@@ -110,11 +110,14 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
         drafts[entry]![i]!.columns.push(column)
       })
     }
+    let last = new Uint32Array(0)
     const segments = usesOf.flatMap((uses, entry) =>
       uses.map((use, i) => {
         const { numbers, columns } = drafts[entry]![i]!
         const { multiply, divide } = combine(layout.scales[entry]!, use.scale)
-        return { use, numbers: Uint32Array.from(numbers), columns: Uint32Array.from(columns), multiply, divide }
+        // A target mostly shows all facts of the same things.
+        if (!isSame(numbers, last)) last = Uint32Array.from(numbers)
+        return { use, numbers: last, columns: Uint32Array.from(columns), multiply, divide }
       }),
     )
     return segments.filter(({ numbers }) => numbers.length > 0)
@@ -208,6 +211,10 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
       return missing.size
     },
   }
+}
+
+function isSame(numbers: readonly number[], known: Uint32Array): boolean {
+  return numbers.length === known.length && numbers.every((number, i) => number === known[i])
 }
 
 /** What a source showed before, so that a label set that stays costs no label work. */

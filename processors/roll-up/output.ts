@@ -4,6 +4,7 @@ import { EMPTY_LABELS, withLabels, type Labels } from '../../pipeline/model/labe
 import { createLayout, EMPTY_LAYOUT, RunBuilder, type Layout } from '../../pipeline/model/layout.ts'
 import type { Metric } from '../../pipeline/model/series.ts'
 import type { Group, Grouping } from './entity.ts'
+import type { Shape } from './order.ts'
 
 /** The results of one metric, by slot of the group; NaN where there is no series. */
 export type Results = {
@@ -17,7 +18,15 @@ export type Results = {
 const ESTIMATED = [['estimated', 'true']] as const
 
 /** The results of several metrics, each worked out when it is asked for: the memory of one may be that of the next. */
-export type ResultList = { readonly length: number; at(index: number): Results | undefined }
+export type ResultList = {
+  readonly length: number
+  at(index: number): Results | undefined
+  /**
+   * Writes the results of a metric straight into a batch. False if they do not fit the shape; undefined where they have to be asked
+   * for by `at`.
+   */
+  write?(index: number, shape: Shape, into: Float64Array): boolean | undefined
+}
 
 /** Metrics that share their groups share a source: what comes and goes for one mostly does for all. */
 export type Output = {
@@ -28,8 +37,8 @@ export type Output = {
 export function createOutput(component: string, name: string, grouping: Pick<Grouping, 'groups' | 'version'>): Output {
   const source: Source = { component, name, labels: EMPTY_LABELS }
   let layout: Layout = EMPTY_LAYOUT
-  /** Of the layout: where a series is, by metric and slot, and the groups that had the slots. */
-  let columns: Int32Array[] = []
+  /** Of the layout: where series are, by metric, and the groups that had the slots. */
+  let shapes: Shape[] = []
   let groups: readonly (Group | undefined)[] = []
   let estimates: (Uint8Array | undefined)[] = []
   let version = -1
@@ -38,15 +47,17 @@ export function createOutput(component: string, name: string, grouping: Pick<Gro
   function valuesOf(results: ResultList): Float64Array | undefined {
     if (version !== grouping.version) return undefined
     const values = new Float64Array(layout.metricOf.length)
-    let count = 0
     for (let at = 0; at < results.length; at++) {
-      const { values: its, isEstimated } = results.at(at)!
-      if (!areEqual(isEstimated, estimates[at])) return undefined
-      const copied = copy(its, columns[at]!, values)
-      if (copied < 0) return undefined
-      count += copied
+      const shape = shapes[at]!
+      const isWritten = estimates[at] === undefined ? results.write?.(at, shape, values) : undefined
+      if (isWritten === false || (isWritten === undefined && !isCopied(results.at(at)!, at, values))) return undefined
     }
-    return count === values.length ? values : undefined
+    return values
+  }
+
+  function isCopied({ values, isEstimated }: Results, at: number, into: Float64Array): boolean {
+    const { columns, length } = shapes[at]!
+    return areEqual(isEstimated, estimates[at]) && copy(values, columns, into) === length
   }
 
   function rebuild(results: readonly Results[]): void {
@@ -54,19 +65,19 @@ export function createOutput(component: string, name: string, grouping: Pick<Gro
     const isSameGroup = new Uint8Array(slots)
     for (let slot = 0; slot < slots; slot++) isSameGroup[slot] = Number(grouping.groups[slot] === groups[slot])
     const runs = new RunBuilder()
-    const next: Int32Array[] = []
+    const next: Shape[] = []
     let length = 0
     for (const { values, isEstimated } of results) {
-      const its = new Int32Array(slots)
+      const columns = new Int32Array(slots)
       const first = length
-      length = number(values, its, first)
+      length = number(values, columns, first)
+      const at = next.push({ columns, first, length: length - first }) - 1
       // Which of them are others by that mark is not worth a look: it is rare.
-      if (areEqual(isEstimated, estimates[next.length])) addRuns(runs, its, columns[next.length], isSameGroup)
-      next.push(its)
+      if (areEqual(isEstimated, estimates[at])) addRuns(runs, columns, shapes[at]?.columns, isSameGroup)
     }
     const kept = runs.finish()
     const isSame = length === layout.metricOf.length && kept.length === 3 && kept[2] === length
-    columns = next
+    shapes = next
     estimates = results.map(({ isEstimated }) => isEstimated?.slice())
     groups = grouping.groups.slice()
     version = grouping.version
@@ -92,8 +103,9 @@ export function createOutput(component: string, name: string, grouping: Pick<Gro
 
 /** Every result into its column. Returns how many there were; -1 if one has none. */
 function copy(results: Float64Array, columns: Int32Array, values: Float64Array): number {
+  const { length } = columns
   let count = 0
-  for (let slot = 1; slot < columns.length; slot++) {
+  for (let slot = 1; slot < length; slot++) {
     const value = results[slot]!
     if (value !== value) continue
     const column = columns[slot]!
@@ -116,8 +128,9 @@ function areEqual(one: Uint8Array | undefined, other: Uint8Array | undefined): b
 /** Gives every result the next column, and what has none -1. Returns the first column that is free then. */
 function number(values: Float64Array, columns: Int32Array, first: number): number {
   let column = first
+  const { length } = columns
   columns[0] = -1
-  for (let slot = 1; slot < columns.length; slot++) columns[slot] = values[slot] === values[slot] ? column++ : -1
+  for (let slot = 1; slot < length; slot++) columns[slot] = values[slot] === values[slot] ? column++ : -1
   return column
 }
 
@@ -142,7 +155,7 @@ function addRuns(runs: RunBuilder, now: Int32Array, before: Int32Array | undefin
 }
 
 function describe(
-  columns: readonly Int32Array[],
+  shapes: readonly Shape[],
   groups: readonly (Group | undefined)[],
   estimates: readonly (Uint8Array | undefined)[],
   length: number,
@@ -152,9 +165,10 @@ function describe(
   const numberOfEstimate = new Map<number, number>()
   const metricOf = new Uint32Array(length)
   const labelsOf = new Uint32Array(length)
-  for (let at = 0; at < columns.length; at++) {
-    const its = columns[at]!
-    for (let slot = 1; slot < its.length; slot++) {
+  for (let at = 0; at < shapes.length; at++) {
+    const { columns: its } = shapes[at]!
+    const slots = its.length
+    for (let slot = 1; slot < slots; slot++) {
       const column = its[slot]!
       if (column < 0) continue
       metricOf[column] = at

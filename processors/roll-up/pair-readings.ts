@@ -10,6 +10,10 @@ export class PairReadings {
   /** By place of the pair: the number of its device, and that of its own reading; -1 if there is none. */
   numbers = new Int32Array(0)
   own = new Int32Array(0)
+  /** As `numbers`, but of devices that are not shared: amounts of others are those of all who share them. */
+  unshared = new Int32Array(0)
+  /** Whether any pair has a reading of its own. */
+  hasOwn = false
   isShared = new Uint8Array(0)
   readonly #values: Values
   readonly #model: Model
@@ -35,6 +39,7 @@ export class PairReadings {
     const length = this.length
     this.numbers = roomFor(this.numbers, length)
     this.own = roomFor(this.own, length)
+    this.unshared = roomFor(this.unshared, length)
     this.isShared = roomFor(this.isShared, length)
     const { devices } = this.#values
     const isOther = this.#followOwn() || this.#version !== devices.version
@@ -42,12 +47,14 @@ export class PairReadings {
     if (isOther) for (let place = 0; place < length; place++) this.#set(place, pairs.list[place])
     else for (const place of pairs.changed) this.#set(place, pairs.list[place])
     this.changed = isOther ? 'all' : pairs.changed
+    this.hasOwn = this.own.subarray(0, length).some(number => number >= 0)
   }
 
   #set(place: number, pair: PairRecord | undefined): void {
     const isShared = pair !== undefined && pair.device.assignment.isShared
     this.numbers[place] = pair === undefined ? -1 : this.#values.devices.find(pair.device.key)
     this.own[place] = isShared ? this.ownOf(pair) : -1
+    this.unshared[place] = isShared ? -1 : this.numbers[place]!
     this.isShared[place] = Number(isShared)
   }
 

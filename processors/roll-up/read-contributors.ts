@@ -10,6 +10,7 @@ import type { Model } from './model.ts'
 import type { NodeRecord } from './node-records.ts'
 import type { PairReadings } from './pair-readings.ts'
 import { PodsOfThings } from './pods-of-things.ts'
+import { partOf, type RestMemory } from './rest-memory.ts'
 import { roomFor } from './room.ts'
 import type { Changed } from './slots.ts'
 import type { Things } from './things.ts'
@@ -177,6 +178,11 @@ export function pairContributors(
       return areEqual(weights) ? undefined : weights
     },
     estimates: ({ key }) => estimated.get(key),
+    unplaced(spec) {
+      const { isAmount } = spec
+      if (readings.hasOwn || (sharedMemory === 'split' && isAmount)) return undefined
+      return { values: values.evaluate('device', spec), numbers: isAmount ? readings.unshared : readings.numbers }
+    },
     values(spec) {
       const { length } = pairs.list
       if (spec === undefined) return known.get('1', place => (pairs.list[place] === undefined ? NaN : 1))
@@ -293,11 +299,7 @@ export function hostContributors(model: Model, values: Values): Contributors {
 }
 
 /** `memory` is what of a rest is used, in bytes. */
-export function restContributors(
-  { devices: { rests }, at }: Model,
-  values: Values,
-  memory: (result: Float64Array, numbers: Int32Array) => void,
-): Contributors {
+export function restContributors({ devices: { rests }, at }: Model, values: Values, memory: RestMemory): Contributors {
   const known = new KnownColumns()
   const read = new FlushColumns()
   let numbers = new Int32Array(0)
@@ -324,7 +326,10 @@ export function restContributors(
     },
     values(spec) {
       const isMemory = spec?.terms[0]!.facts[0] === 'gpu_memory'
-      if (isMemory) return read.get('memory', values.turn, rests.list.length, result => memory(result, numbers))
+      if (isMemory) {
+        const parts = known.get('parts', place => partOf(rests.list[place]))
+        return read.get('memory', values.turn, rests.list.length, result => memory(result, numbers, parts))
+      }
       return known.get('gpus', place => {
         const gpus = rests.list[place]?.gpus ?? 0
         return gpus > 0 ? gpus : NaN

@@ -7,8 +7,23 @@ import type { SharedMemory } from './read-contributors.ts'
 import type { Rule, ValueSpec } from './rules.ts'
 import type { Values } from './values.ts'
 
-/** Fills in what is used of each rest, whose devices have these numbers. */
-export type RestMemory = (result: Float64Array, numbers: Int32Array) => void
+/** Fills in what is used of each rest, whose devices have these numbers, and which are these parts of them. */
+export type RestMemory = (result: Float64Array, numbers: Int32Array, parts: Float64Array) => void
+
+/** Instead of a part: what is used has to be worked out from what instances use, or from what pods are known to use. */
+const BESIDE = -1
+const SHARED = -2
+
+/** How much of what its device uses is used by a rest, which stays so while the rest stays as it is; NaN if that is not asked. */
+export function partOf(record: RestRecord | undefined): number {
+  if (record === undefined) return NaN
+  const { device, beside, gpus } = record
+  const { isShared, holdings, rest } = device.assignment
+  if (beside !== undefined) return BESIDE
+  if (isShared) return SHARED
+  if (gpus === 0) return NaN
+  return holdings.length === 0 ? 1 : rest.share
+}
 
 export function createRestMemory(
   rules: readonly Rule[],
@@ -22,10 +37,8 @@ export function createRestMemory(
 
   function restOf(record: RestRecord, total: number, used: Float64Array, own: Float64Array): number {
     const { device, board, beside, gpus } = record
-    const { isShared, holdings, rest } = device.assignment
+    const { rest } = device.assignment
     if (beside !== undefined) return beside.includes(device) ? NaN : besideMemory(total, beside, used)
-    if (gpus === 0 && !isShared) return NaN
-    if (!isShared) return holdings.length === 0 ? total : total * rest.share
     const measured = values.own.length === 0 ? NOTHING : measuredOn(board.pairs, device, own)
     if (sharedMemory === 'measured') return Math.max(0, total - measured.used)
     const left = divided(total, measured, rest.share)
@@ -53,13 +66,18 @@ export function createRestMemory(
     return { used, share }
   }
 
-  return (result, numbers) => {
+  return (result, numbers, parts) => {
     const used = values.evaluate('device', spec)
     const own = values.evaluate('own', spec)
-    for (let place = 0; place < rests.list.length; place++) {
-      const rest = rests.list[place]
+    const isUnknown = sharedMemory === 'measured' && values.own.length === 0
+    const { length } = rests.list
+    for (let place = 0; place < length; place++) {
       const number = numbers[place]!
-      result[place] = rest === undefined || number < 0 ? NaN : restOf(rest, used[number]!, used, own)
+      const part = parts[place]!
+      if (number < 0) result[place] = NaN
+      else if (part === SHARED && isUnknown) result[place] = Math.max(0, used[number]!)
+      else if (part < 0) result[place] = restOf(rests.list[place]!, used[number]!, used, own)
+      else result[place] = used[number]! * part
     }
   }
 }

@@ -52,13 +52,7 @@ const THINGS_OF: Readonly<Partial<Record<ContributorKind, ThingKind>>> = {
 }
 
 export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, Fact>, activeAbove: number): Values {
-  const things: Record<ThingKind, Things> = {
-    device: new Things(),
-    own: new Things(),
-    container: new Things(),
-    host: new Things(),
-    series: new Things(),
-  }
+  const things = forEachKind(() => new Things())
   const sourceOfHost = new Map<string, Source>()
   const known = new Map<string, Reading>()
   const uses: FactUse[] = []
@@ -90,13 +84,12 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
   }
 
   const storedUnits = new Map<Reading, string>()
-  const compiled = new Map<string, readonly CompiledTerm[]>()
+  const compiled = forEachKind(() => new Map<string, Compiled>())
 
-  function compile(kind: ThingKind, spec: ValueSpec): readonly CompiledTerm[] {
-    const key = `${kind} ${spec.key}`
-    let terms = compiled.get(key)
-    if (terms === undefined) {
-      terms = spec.terms.map(({ sign, facts: names }) => ({
+  function compile(kind: ThingKind, spec: ValueSpec): Compiled {
+    let its = compiled[kind].get(spec.key)
+    if (its === undefined) {
+      const terms = spec.terms.map(({ sign, facts: names }) => ({
         sign,
         alternatives: names
           .filter(fact => factOf(kind, fact) !== undefined)
@@ -105,9 +98,10 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
             return { reading, scale: scaleBetween(storedUnits.get(reading)!, spec.unit) ?? ONE }
           }),
       }))
-      compiled.set(key, terms)
+      its = { terms, plain: plainReading(terms, spec.atMost) }
+      compiled[kind].set(spec.key, its)
     }
-    return terms
+    return its
   }
 
   // Everything that is wanted is known from the start: batches are looked at before the first flush.
@@ -120,7 +114,7 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
     }
   }
 
-  const columns = new FlushColumns()
+  const columns = forEachKind(() => new FlushColumns())
   let turn = 0
 
   return {
@@ -140,18 +134,17 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
     readings: [...known.values()],
     increases: new Map([...known].filter(([, { isIncrease }]) => isIncrease)),
     evaluate(kind, spec) {
-      const { length } = things[kind]
-      const plain = plainReading(compile(kind, spec), spec.atMost)
+      const { terms, plain } = compile(kind, spec)
       if (plain !== undefined) return plain.values
-      return columns.get(`${kind} ${spec.key}`, turn, length, result =>
-        evaluate(compile(kind, spec), result, length, spec.atMost),
-      )
+      const { length } = things[kind]
+      return columns[kind].get(spec.key, turn, length, result => evaluate(terms, result, length, spec.atMost))
     },
     notAfter(nowMs) {
       for (const one of Object.values(things)) one.notAfter(nowMs)
       for (const reading of known.values()) reading.notAfter(nowMs)
     },
-    activity: (kind, spec) => compile(kind, spec).flatMap(({ alternatives }) => alternatives.map(one => one.reading)),
+    activity: (kind, spec) =>
+      compile(kind, spec).terms.flatMap(({ alternatives }) => alternatives.map(one => one.reading)),
   }
 }
 
@@ -167,6 +160,13 @@ function isAboutActivity({ aggregate, value }: Rule): boolean {
 type CompiledTerm = {
   readonly sign: 1 | -1
   readonly alternatives: readonly { readonly reading: Reading; readonly scale: Scale }[]
+}
+
+/** Of a value; `plain` is the reading that it is, if that is all. */
+type Compiled = { readonly terms: readonly CompiledTerm[]; readonly plain: Reading | undefined }
+
+function forEachKind<T>(create: () => T): Readonly<Record<ThingKind, T>> {
+  return { device: create(), own: create(), container: create(), host: create(), series: create() }
 }
 
 /** Where a value is what a reading has, it need not be copied. */

@@ -32,28 +32,39 @@ export const DCGM_SERIES = 8 * FIELDS.length
 
 /** One scrape of a node with eight GPUs, most of them with a pod: 200 series, 330 bytes each. */
 export function dcgmPayload(node: number, scrape: number): Buffer {
-  const random = createRandom(node * 7919 + scrape * 104_729 + 1)
   const blocks = Array.from({ length: 8 }, (_, gpu) => {
-    const id = `${node}-${gpu}`.padStart(12, '0')
     const pod =
       (node + gpu) % 10 === 0
         ? ''
         : `,container="main",namespace="team-${node % 40}",pod="train-${node % 97}-worker-${gpu}"`
-    return `{gpu="${gpu}",UUID="GPU-8f3a2b1c-77aa-4c3d-9e21-${id}",pci_bus_id="00000000:0${gpu}:00.0",device="nvidia${gpu}",modelName="NVIDIA H100 80GB HBM3",Hostname="gpu-node-${String(node).padStart(5, '0')}.cluster.local",DCGM_FI_DRIVER_VERSION="550.90.07"${pod}}`
+    return dcgmLabels(gpu, `${node}-${gpu}`.padStart(12, '0'), String(node).padStart(5, '0'), pod)
   })
+  return Buffer.from(dcgmText(blocks, node * 7919 + scrape * 104_729 + 1))
+}
+
+/** The labels of a GPU as dcgm-exporter writes them; `id` ends its UUID. */
+export function dcgmLabels(gpu: number, id: string, node: string, pod: string): string {
+  return `{gpu="${gpu}",UUID="GPU-8f3a2b1c-77aa-4c3d-9e21-${id}",pci_bus_id="00000000:0${gpu}:00.0",device="nvidia${gpu}",modelName="NVIDIA H100 80GB HBM3",Hostname="gpu-node-${node}.cluster.local",DCGM_FI_DRIVER_VERSION="550.90.07"${pod}}`
+}
+
+/** All fields of these GPUs, with values by chance. */
+export function dcgmText(labels: readonly string[], seed: number): string {
+  const random = createRandom(seed)
   let text = ''
   for (const [index, field] of FIELDS.entries()) {
     const name = index < 20 ? `DCGM_FI_DEV_${field}` : `DCGM_FI_PROF_${field}`
     text += `# HELP ${name} What ${field.toLowerCase()} says of the device (in its unit).\n# TYPE ${name} gauge\n`
-    for (const block of blocks) text += `${name}${block} ${value(index, random)}\n`
+    for (const block of labels) text += `${name}${block} ${value(index, random)}\n`
   }
-  return Buffer.from(text)
+  return text
 }
 
 /** As dcgm-exporter prints them: whole numbers as they are, others with six decimals. */
 function value(field: number, random: () => number): string {
   if (field === 4 || (field >= 20 && field < 23)) return (random() * (field === 4 ? 700 : 1)).toFixed(6)
   if (field === 5) return String(Math.floor(random() * 1e12))
+  // Yes or no.
+  if (field === 16 || field === 19) return String(Math.floor(random() * 2))
   if (field > 22) return String(Math.floor(random() * 1e10))
   return String(Math.floor(random() * (field < 2 ? 2600 : field > 11 && field < 15 ? 80_000 : 100)))
 }

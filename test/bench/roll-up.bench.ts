@@ -17,6 +17,8 @@ const TEAM: ClusterSize = { gpus: 8_000, pods: 10_000, projects: 500 }
 const HALL: ClusterSize = { gpus: 100_000, pods: 100_000, projects: 2_000 }
 const LEVELS = 2
 const INTERVAL_MS = 15_000
+const ROUNDS = 101
+const WARM_UP = 50
 
 /** Amounts are summed, everything else is a mean. */
 const AMOUNTS = [
@@ -67,15 +69,18 @@ async function fields(size: ClusterSize): Promise<void> {
   print('cold start: the first flush', bench.flushedMs, 'ms')
   print('memory beside the model and the batches', bench.bytes / series, 'bytes/series')
 
-  const take = measure(series, { take: () => batches.forEach(batch => bench.processor.consume(batch)) }).get('take')!
-  // One after the other: what the second leaves to be collected would be counted for the first.
-  const flush = measure(series * LEVELS, { flush: () => bench.processor.flush!() }).get('flush')!
-  const byMap = measure(series * LEVELS, { naive: createNaive(batches, size) }, 3).get('naive')!
-  print('taking a batch in', take, 'ns/sample')
-  print('a flush', flush, 'ns per sample and aggregation')
+  // A sample and aggregation is one series of the input for one level that it is added up for, whatever became of it.
+  const units = series * LEVELS
+  const { take, flush } = bench.turns(ROUNDS, [batches, batches.map(otherValues)])
+  const byMap = measure(units, { naive: createNaive(batches, size) }, 3).get('naive')!
+  print('taking a batch in', perUnit(median(take), series), 'ns/sample')
+  print('a flush, all values changed', perUnit(median(flush), units), 'ns per sample and aggregation')
+  print('the same, the cheapest', perUnit(Math.min(...flush), units), 'ns per sample and aggregation')
+  print('the same, the mean, with all garbage collection', perUnit(mean(flush), units), 'ns per sample and aggregation')
+  printReferences(units, size.gpus)
   print('the same with a Map, for every sample anew', byMap, 'ns per sample and aggregation')
-  print('ratio', byMap / flush, 'times')
-  print('ratio, with what taking batches in costs', byMap / (flush + take / LEVELS), 'times')
+  print('ratio', byMap / perUnit(median(flush), units), 'times')
+  print('ratio, with what taking batches in costs', byMap / perUnit(median(flush) + median(take), units), 'times')
   print('series made', bench.series(), 'series')
 
   for (const moved of [1, 200]) {
@@ -140,6 +145,19 @@ async function begin(size: ClusterSize, catalog: string, batches: readonly Batch
     flushedMs,
     bytes,
     series: () => [...out.values()].reduce((sum, { layout }) => sum + columnCount(layout), 0),
+    /** What it costs to take everything in, each time with other values than before, and the flush after that; in milliseconds. */
+    turns(rounds: number, inputs: readonly (readonly Batch[])[]): { take: number[]; flush: number[] } {
+      const costs = { take: [] as number[], flush: [] as number[] }
+      for (let round = -WARM_UP; round < rounds; round++) {
+        const input = inputs.at(round % inputs.length)!
+        const take = milliseconds(() => input.forEach(batch => processor.consume(batch)))
+        const flush = milliseconds(() => processor.flush!())
+        if (round < 0) continue
+        costs.take.push(take)
+        costs.flush.push(flush)
+      }
+      return costs
+    },
     medians(functions: Record<string, () => void>): Record<string, number> {
       return Object.fromEntries(Object.entries(functions).map(([name, run]) => [name, median(times(9, run))]))
     },
@@ -193,6 +211,37 @@ function begun(batches: Iterable<Batch>, before: ReadonlySet<Layout>): number {
     sum += columnCount(layout)
     for (let i = 2; i < layout.keptFrom.runs.length; i += 3) sum -= layout.keptFrom.runs[i]!
   }
+  return sum
+}
+
+/** As the same targets would show them a while later. */
+function otherValues(batch: Batch): Batch {
+  return { ...batch, values: batch.values.map(value => 1 - value) }
+}
+
+/** What the machine makes of as many values just now: a flush cannot cost less than to read each of them once and write results. */
+function printReferences(units: number, things: number): void {
+  const values = Float64Array.from({ length: units }, (_, i) => (i % 100) / 100)
+  const column = values.subarray(0, things)
+  const numbers = Int32Array.from(values, (_, i) => (i * 7919) % things)
+  const { sequential, gathered } = Object.fromEntries(
+    measure(units, { sequential: () => sum(values), gathered: () => sumOf(column, numbers) }),
+  )
+  print('for comparison: adding up as many values that lie in a row', sequential!, 'ns/value')
+  print('for comparison: adding up as many values from all over a column', gathered!, 'ns/value')
+}
+
+function sum(values: Float64Array): number {
+  const { length } = values
+  let sum = 0
+  for (let i = 0; i < length; i++) sum += values[i]!
+  return sum
+}
+
+function sumOf(values: Float64Array, numbers: Int32Array): number {
+  const { length } = numbers
+  let sum = 0
+  for (let i = 0; i < length; i++) sum += values[numbers[i]!]!
   return sum
 }
 
@@ -261,6 +310,14 @@ function milliseconds(run: () => void): number {
 
 function times(rounds: number, run: () => void): number[] {
   return Array.from({ length: rounds }, () => milliseconds(run))
+}
+
+function perUnit(ms: number, units: number): number {
+  return (ms * 1e6) / units
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 function median(values: readonly number[]): number {

@@ -32,7 +32,7 @@ const NOT_COMPARED: Readonly<Record<string, string>> = {
   runai_project_guaranteed_gpus: 'made of custom resources, which no exporter shows: golden/roll-up-quotas',
   runai_project_info: 'the same',
   runai_queue_info: 'the same',
-  runai_run_time_seconds_per_workload: 'lengths of unions of intervals: processors/roll-up',
+  runai_run_time_seconds_per_workload: 'goes with the clock: below, by since when and until when pods ran',
   runai_wait_time_seconds_per_workload: 'the same',
   runai_last_gpu_utilization_time_per_gpu: 'the times of two scrapers differ: below, by what is busy',
   runai_last_gpu_utilization_time_per_workload: 'the same',
@@ -147,8 +147,15 @@ describe('roll-ups and rules of a real Prometheus', function () {
       const simulate = ['--seed', `${seed}`, '--start', moment, '--speed', '0', '--generation', generation]
       const engines = await start(program, `cluster-${seed}`, simulate)
       for (const source of SOURCES) {
-        const { ours, theirs } = await agreement(engines, source, name => !RATES.includes(name))
-        checkTimes(ours, theirs)
+        await agreement(
+          engines,
+          source,
+          name => !RATES.includes(name),
+          ({ ours, theirs }) => {
+            checkTimes(ours, theirs)
+            checkPhases(ours, theirs)
+          },
+        )
       }
     })
 
@@ -157,23 +164,34 @@ describe('roll-ups and rules of a real Prometheus', function () {
     clock = 'goes'
     const engines = await start(program, 'moving', ['--seed', '5'])
     for (const source of SOURCES) {
-      const { ours } = await agreement(engines, source, () => true)
-      for (const name of RATES)
-        assert.ok(
-          ours.some(sample => sample.name === name && sample.value > 0),
-          name,
-        )
+      await agreement(
+        engines,
+        source,
+        () => true,
+        ({ ours }) => {
+          for (const name of RATES)
+            assert.ok(
+              ours.some(sample => sample.name === name && sample.value > 0),
+              name,
+            )
+        },
+      )
     }
   })
 
   type Both = { readonly ours: readonly Sample[]; readonly theirs: readonly Sample[] }
 
-  /** What both say once they agree. */
-  async function agreement(engines: Engines, source: Source, isCompared: (name: string) => boolean): Promise<Both> {
+  /** Waits until both say the same, and `check` likes it: rules are evaluated one after the other, so that the last may be behind. */
+  async function agreement(
+    engines: Engines,
+    source: Source,
+    isCompared: (name: string) => boolean,
+    check: (both: Both) => void,
+  ): Promise<void> {
     let left = ['nothing was compared']
-    async function compare(): Promise<Both | undefined> {
+    async function compare(): Promise<boolean> {
       const all = await truth(engines.prometheus)
-      if (all === undefined) return undefined
+      if (all === undefined) return false
       const theirs = all
         .filter(({ labels }) => labels['source'] === undefined || labels['source'] === source)
         .map(sample => ({ ...sample, labels: { ...sample.labels, source: '', clusterId: 'truth' } }))
@@ -187,11 +205,17 @@ describe('roll-ups and rules of a real Prometheus', function () {
         const isExempt = name in NOT_COMPARED || !isCompared(name)
         if (!isExempt && !expected.some(sample => sample.name === name)) left.push(`no rule makes ${name}`)
       }
-      return left.length === 0 ? { ours, theirs } : undefined
+      if (left.length > 0) return false
+      try {
+        check({ ours, theirs })
+        return true
+      } catch (error) {
+        left = [(error as Error).message]
+        return false
+      }
     }
-    const both = await eventually(compare, found => found !== undefined, 60_000).catch((error: Error) => error)
-    if (both === undefined || both instanceof Error) assert.fail(`${source}: ${both?.message}\n${left.join('\n')}`)
-    return both
+    const error = await eventually(compare, agrees => agrees, 60_000).catch((error: Error) => error)
+    if (error instanceof Error) assert.fail(`${source}: ${error.message}\n${left.join('\n')}`)
   }
 })
 
@@ -215,6 +239,49 @@ function checkTimes(ours: readonly Sample[], theirs: readonly Sample[]): void {
     const seconds = Math.floor((timeMs! / 1000 - started.get(line)!.value) / 30) * 30
     assert.equal(value, busyWorkloads.has(line) ? 0 : seconds, line)
   }
+}
+
+/** The time in which any pod of a workload was in a phase, up to the moment at which we say so. */
+function checkPhases(ours: readonly Sample[], theirs: readonly Sample[]): void {
+  for (const [metric, phase] of [
+    ['runai_run_time_seconds_per_workload', 'ran'],
+    ['runai_wait_time_seconds_per_workload', 'waited'],
+  ] as const) {
+    const found = ours.filter(({ name }) => name === metric)
+    const nowSeconds = found[0]!.timeMs! / 1000
+    const ends = new Map(
+      theirs.filter(({ name }) => name === `pod:${phase}_to`).map(({ labels, value }) => [labels['pod_uuid'], value]),
+    )
+    const begins = theirs.filter(({ name }) => name === `pod:${phase}_from`)
+    const expected = Array.from(Map.groupBy(begins, ofWorkload), ([line, pods]) => ({
+      line,
+      value: covered(pods.map(({ labels, value }) => [value, ends.get(labels['pod_uuid']) ?? nowSeconds])),
+    })).filter(({ value }) => value > 0)
+    assert.ok(expected.length > 5, `${metric}: ${expected.length} workloads`)
+    assert.ok(
+      expected.some(({ line }) => begins.filter(pod => ofWorkload(pod) === line).length > 1),
+      `${metric}: no workload has several pods`,
+    )
+    const values = new Map(found.map(sample => [ofWorkload(sample), sample.value]))
+    assert.deepEqual([...values.keys()].sort(), expected.map(({ line }) => line).sort(), metric)
+    for (const { line, value } of expected) {
+      assert.ok(
+        Math.abs(values.get(line)! - value) <= TOLERANCE * value,
+        `${metric}${line}: ${values.get(line)}, not ${value}`,
+      )
+    }
+  }
+}
+
+function ofWorkload({ labels: { clusterId = '', workload_id = '', workload_name = '' } }: Sample): string {
+  return lineOf({ name: '', labels: { clusterId, workload_id, workload_name }, value: 0 })
+}
+
+/** How long at least one of these lasts. */
+function covered(stretches: readonly (readonly [from: number, to: number])[]): number {
+  const edges = [...new Set(stretches.flat())].sort((a, b) => a - b)
+  const isCovered = (from: number, to: number): boolean => stretches.some(([a, b]) => a <= from && to <= b)
+  return edges.slice(1).reduce((sum, to, i) => sum + (isCovered(edges[i]!, to) ? to - edges[i]! : 0), 0)
 }
 
 const OFTEN = { scrape_interval: '1s', scrape_timeout: '900ms' }

@@ -43,6 +43,28 @@ describe('relabel', () => {
      util{gpu="1"} 57`,
   )
   check(
+    'chooses by the name and changes labels, whatever stands first',
+    [
+      { action: 'labeldrop', regex: 'pci_bus_id|Hostname' },
+      { source_labels: ['__name__'], regex: 'lat_(sum|bucket)', action: 'drop' },
+      { source_labels: ['gpu'], regex: '1', action: 'drop' },
+      { source_labels: ['__name__'], regex: 'util|lat_.*', action: 'keep' },
+      { target_label: 'cluster', replacement: 'a' },
+    ],
+    `lat_count{cluster="a"} 2
+     util{cluster="a",gpu="0"} 29`,
+  )
+  check(
+    'chooses by the name alone',
+    [
+      { source_labels: ['__name__'], regex: 'lat_.*', action: 'keep' },
+      { source_labels: ['__name__', '__name__'], regex: 'lat_sum;lat_sum', action: 'drop' },
+    ],
+    `lat_bucket{le="+Inf"} 2
+     lat_bucket{le="1"} 1
+     lat_count 2`,
+  )
+  check(
     'renames a series and keeps what is known about it',
     [
       { source_labels: ['__name__'], regex: 'util', target_label: '__name__', replacement: 'gpu_util' },

@@ -98,7 +98,9 @@ export async function truth(api: string): Promise<Sample[] | undefined> {
     if (failed !== undefined) throw new Error(`${failed.name}: ${failed.lastError}`)
   }
   const { data } = JSON.parse(
-    await get(`${api}/query?query=${encodeURIComponent('{__name__=~"runai_.*|.*:(busy|started)",job=""}')}`),
+    await get(
+      `${api}/query?query=${encodeURIComponent('{__name__=~"runai_.*|.*:(busy|started|ran_from|ran_to|waited_from|waited_to)",job=""}')}`,
+    ),
   ) as {
     data: { result: { metric: Record<string, string>; value: [number, string] }[] }
   }

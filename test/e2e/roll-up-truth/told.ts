@@ -1,6 +1,7 @@
 /**
  * What PromQL cannot say of Kubernetes objects, asked of the API by this test alone: to which workload pods belong, because it cannot
- * walk over owners; the groups of pods with several, because they are in the names of labels; and numbers that are in labels.
+ * walk over owners; the groups of pods with several, because they are in the names of labels; numbers that are in labels; and when the
+ * first container of a pod began, because kube-state-metrics does not show it of one that began anew.
  */
 import { get } from '../../support/gpucol-process.ts'
 
@@ -17,8 +18,10 @@ type Metadata = {
 type KubernetesObject = {
   readonly kind: string
   readonly metadata: Metadata
-  readonly status?: { readonly phase?: string }
+  readonly status?: { readonly phase?: string; readonly containerStatuses?: readonly ContainerStatus[] }
 }
+type ContainerState = Readonly<Partial<Record<'running' | 'terminated', { readonly startedAt: string }>>>
+type ContainerStatus = { readonly state?: ContainerState; readonly lastState?: ContainerState }
 type Resource = { readonly name: string; readonly kind: string; readonly verbs: readonly string[] }
 type Belongs = Readonly<Record<string, string>>
 
@@ -27,7 +30,7 @@ const RESERVATIONS = ['runai-reservation', 'kai-resource-reservation']
 /** A page for Prometheus to scrape. */
 export async function toldOfObjects(api: string): Promise<string> {
   const objects = await everything(api)
-  return [...owners(objects), ...groups(objects), ...numbers(objects)].join('')
+  return [...owners(objects), ...groups(objects), ...numbers(objects), ...begins(objects)].join('')
 }
 
 function series(name: string, labels: Readonly<Record<string, string>>, value = 1): string {
@@ -57,6 +60,17 @@ function numbers(objects: readonly KubernetesObject[]): string[] {
   ])
   const found = new Set([...texts.filter(text => /^\d+(\.\d+)?$/.test(text)), '1', '2', '3', '4', '7'])
   return Array.from(found, text => series('number', { text }, Number(text)))
+}
+
+function begins(objects: readonly KubernetesObject[]): string[] {
+  return objects
+    .filter(({ kind }) => kind === 'Pod')
+    .flatMap(({ metadata: { uid }, status }) => {
+      const states = (status?.containerStatuses ?? []).flatMap(({ state, lastState }) => [state, lastState])
+      const times = states.flatMap(state => [state?.running, state?.terminated]).filter(one => one !== undefined)
+      const seconds = Math.min(...times.map(({ startedAt }) => Date.parse(startedAt) / 1000))
+      return seconds === Infinity ? [] : [series('told:began', { pod_uuid: uid }, seconds)]
+    })
 }
 
 /** One series for each pod that is no reservation. */

@@ -122,6 +122,20 @@ describe('output catalogs', () => {
       assert.deepEqual(outputCatalogProblems(name), [])
   })
 
+  it('show what is wrong with a metric also where another is refused by the schema', () => {
+    const metrics = [
+      '  - { metric: a, help: A., of: pod, level: node, aggregate: median, from: gpus }',
+      '  - { metric: b, help: B., of: pod, level: node, aggregate: sum, from: gpu }',
+      '  - { metric: b, help: B., of: pod, level: node, aggregate: sum, from: gpus }',
+    ]
+    const problems = problemsOf(['kind: output', 'about: Mine.', 'labels: {}', 'metrics:', ...metrics, ''].join('\n'))
+    assert.deepEqual(
+      problems.map(problem => problem.slice(0, 30)),
+      ['5:61: `metrics[0].aggregate` m', '6:72: nothing is known of a po', '7:15: b is here twice: it is a'],
+    )
+    assert.ok(problems[2]!.endsWith('`metrics[1]`'))
+  })
+
   it('may be as small as one metric', () => {
     assert.deepEqual(problemsOf(catalogText({})), [])
   })

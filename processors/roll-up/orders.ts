@@ -1,0 +1,70 @@
+/** The orders in which metrics are added up, as far as they were needed since something changed. */
+import { orderOf, writeSums, type Order, type Placed, type Shape } from './order.ts'
+import type { Rule } from './rules.ts'
+import type { Members } from './sets.ts'
+
+type Known = Placed & { readonly shape: Shape; readonly order: Order | undefined }
+
+/** Whether the results of a rule are sums or means of values, and nothing else. */
+export function isOrdered({ aggregate, isTotal, complement, zeroFor }: Rule, members: readonly Members[]): boolean {
+  const isSum = aggregate === 'sum' || aggregate === 'mean'
+  return isSum && !isTotal && !complement && zeroFor === undefined && members.length === 1
+}
+
+export class Orders {
+  #byShape = new Map<Shape, Order | undefined>()
+  /** By slots of contributors. */
+  #known = new Map<Uint32Array, Known[]>()
+
+  /** Somebody has come, gone or moved. */
+  forget(): void {
+    this.#byShape.clear()
+    this.#known.clear()
+  }
+
+  /** Writes results straight into a batch. False if they do not fit the shape; undefined if they have to be made in another way. */
+  write(
+    { aggregate, value, where, weight }: Rule,
+    { set, slots }: Members,
+    shape: Shape,
+    into: Float64Array,
+    nowMs: number,
+  ): boolean | undefined {
+    const unplaced = value && set.unplaced?.(value)
+    const values = unplaced?.values ?? set.values(value, where, nowMs)
+    if (value !== undefined && set.estimates?.(value) !== undefined) return undefined
+    const isMean = aggregate === 'mean'
+    let order = this.#byShape.get(shape)
+    if (order === undefined) {
+      const weights = isMean ? set.weights?.(weight) : undefined
+      order = this.#orderOf({ slots: slots.slots, length: slots.length, numbers: unplaced?.numbers, weights }, shape)
+      this.#byShape.set(shape, order)
+    }
+    const { first, length } = shape
+    return order && writeSums(order, values, isMean, into.subarray(first, first + length))
+  }
+
+  /** Metrics that have the same contributors and the same series share one. */
+  #orderOf(placed: Placed, shape: Shape): Order | undefined {
+    const { slots, numbers, weights } = placed
+    let known = this.#known.get(slots)
+    if (known === undefined) this.#known.set(slots, (known = []))
+    const same = known.find(
+      one => one.numbers === numbers && one.weights === weights && haveSameSeries(one.shape, shape),
+    )
+    if (same !== undefined) return same.order
+    const order = orderOf(placed, shape)
+    known.push({ ...placed, shape, order })
+    return order
+  }
+}
+
+function haveSameSeries(one: Shape, other: Shape): boolean {
+  if (one.length !== other.length || one.columns.length !== other.columns.length) return false
+  const { length } = one.columns
+  for (let slot = 0; slot < length; slot++) {
+    // Columns ascend with slots: those that are there are the same.
+    if (one.columns[slot]! < 0 !== other.columns[slot]! < 0) return false
+  }
+  return true
+}

@@ -1,0 +1,39 @@
+/**
+ * What it costs in Node to receive and nothing else: asks COUNT targets every INTERVAL seconds over connections that stay open, and
+ * throws away what they answer. `receive.ts PORT COUNT INTERVAL PATH`.
+ *
+ * It does so in the cheapest way that is known: all sockets read into one buffer, and those that are due at about the same time are
+ * asked together, on the same grid as the scraper's.
+ */
+import { connect, type Socket } from 'node:net'
+import { targetAddress } from './addresses.ts'
+
+const [port, count, interval] = process.argv.slice(2, 5).map(Number) as [number, number, number]
+const path = process.argv[5]!
+const GRID_MS = 200
+const moments = Math.round((interval * 1000) / GRID_MS)
+
+const buffer = Buffer.allocUnsafeSlow(256 * 1024)
+const sockets = Array.from({ length: count }, (_, target) => open(target))
+const groups = Array.from({ length: moments }, (_, moment) =>
+  sockets.filter((_, target) => target % moments === moment),
+)
+const request = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
+
+let moment = 0
+const startMs = performance.now()
+function tick(): void {
+  for (const socket of groups[moment++ % moments]!) socket.write(request)
+  setTimeout(tick, startMs + moment * GRID_MS - performance.now())
+}
+tick()
+
+function open(target: number): Socket {
+  return connect({
+    host: targetAddress(target),
+    port,
+    noDelay: true,
+    // The end of an answer need not be found: the next request comes long after it.
+    onread: { buffer, callback: () => true },
+  })
+}

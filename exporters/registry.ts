@@ -6,5 +6,4 @@ import { otlpHttp } from './otlp-http.ts'
 import { prometheus } from './prometheus.ts'
 import { prometheusRemoteWrite } from './prometheus-remote-write.ts'
 
-export const exporters: readonly ExporterDefinition[] = [prometheus, otlpHttp, file, debug]
-export const exporters: readonly ExporterDefinition[] = [prometheus, prometheusRemoteWrite, debug]
+export const exporters: readonly ExporterDefinition[] = [prometheus, otlpHttp, prometheusRemoteWrite, file, debug]

@@ -29,8 +29,8 @@ then nothing is written.
   --diff           Shows what changes instead.
   --check          Writes nothing and ends with 1 if something would change.
   --variant NAME   The shape of metrics that the older names have several of, such as before-2.9.
-  --accept-other-values
-                   Also rewrites what depends on the values of a label whose successor has others, such as \`by (job_name)\`.
+  --same-values    Leaves what depends on the values of a label whose successor has others, such as \`by (job_name)\`, instead of
+                   rewriting it with a note.
   --quiet          Only files in which something is reported get their line.
 `,
   options: {
@@ -40,7 +40,7 @@ then nothing is written.
     diff: { type: 'boolean' },
     check: { type: 'boolean' },
     variant: { type: 'string' },
-    'accept-other-values': { type: 'boolean' },
+    'same-values': { type: 'boolean' },
     quiet: { type: 'boolean' },
   },
   async run(args, { out, err }) {
@@ -79,6 +79,8 @@ then nothing is written.
 const SHORT_NAMES: Readonly<Record<string, string>> = {
   '2.12': 'runai-2.12',
   '2.13': 'runai-2.16',
+  '2.14': 'runai-2.16',
+  '2.15': 'runai-2.16',
   '2.16': 'runai-2.16',
   '2.17': 'runai-2.17',
   '1.x': 'dcgm-exporter-1',
@@ -117,7 +119,7 @@ function readOptions({ values, positionals }: CommandArguments) {
   if (isInPlace && files.includes('-')) throw new UsageError('--in-place needs a FILE; standard input is none')
   const twice = files.find((file, i) => files.indexOf(file) < i)
   if (twice !== undefined) throw new UsageError(`"${twice}" is given twice`)
-  const acceptsOtherValues = values['accept-other-values'] === true
+  const acceptsOtherValues = values['same-values'] !== true
   return { files, isInPlace, isDiff, isCheck, isQuiet: values['quiet'] === true, acceptsOtherValues }
 }
 

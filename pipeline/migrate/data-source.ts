@@ -1,17 +1,35 @@
 /** Whether something of a dashboard is asked of Prometheus or of what speaks its language; other sources call their queries `expr`, too. */
-import { textAt, valueAt, type TreeMap } from './document-tree.ts'
+import { itemsAt, textAt, valueAt, type TreeMap, type TreeNode } from './document-tree.ts'
 
 /** Types of data sources that take PromQL. */
 const PROMETHEUS = /prometheus|victoriametrics-(metrics-)?datasource|thanos|mimir|cortex/i
 /** Names, which people choose, of other sources. */
 const OTHERS = /loki|logs|tempo|elastic|influx|graphite|cloudwatch|sql|pyroscope|postgres|clickhouse|infinity|testdata/i
 
+/** Types of the sources that variables of a dashboard stand for, by their names. */
+export type SourceTypes = ReadonlyMap<string, string>
+
+/** Variables that choose a data source, and what a dashboard asks for when it is imported. */
+export function sourceTypesIn(map: TreeNode): [name: string, type: string][] {
+  const spec = (item: TreeNode) => valueAt(item, 'spec') ?? item
+  const variables = [...itemsAt(valueAt(map, 'templating'), 'list'), ...itemsAt(map, 'variables').map(spec)]
+  return [...variables, ...itemsAt(map, '__inputs')].flatMap(item => {
+    const name = textAt(item, 'name')?.text
+    const isSource = textAt(item, 'type')?.text === 'datasource'
+    const type = textAt(item, 'pluginId')?.text ?? (isSource ? textAt(item, 'query')?.text : undefined)
+    return name === undefined || !type ? [] : [[name, type] as [string, string]]
+  })
+}
+
 /** Undefined where a map does not say where its data is from. */
-export function isOfOtherSource(map: TreeMap): boolean | undefined {
+export function isOfOtherSource(map: TreeMap, sources: SourceTypes): boolean | undefined {
   const type = typeOf(map)
-  // Mixed sources say it query by query, and a variable as a source says nothing.
+  // Mixed sources say it query by query, and a variable as a source says nothing by itself.
   if (type !== undefined && !/^(datasource|grafana|-- .* --)$|^[$[]/.test(type)) return !PROMETHEUS.test(type)
   const source = valueAt(map, 'datasource')
+  const name = source?.kind === 'text' ? source.text : textAt(source, 'uid')?.text
+  const chosen = sources.get(/^(?:\$\{?|\[\[)(\w+)/.exec(name ?? '')?.[1] ?? '')
+  if (chosen !== undefined) return !PROMETHEUS.test(chosen)
   return source?.kind === 'text' ? OTHERS.test(source.text) && !PROMETHEUS.test(source.text) : undefined
 }
 

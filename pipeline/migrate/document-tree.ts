@@ -13,9 +13,10 @@ export type TreeText = {
    * to the text is not known, so that nothing can be changed.
    */
   originOf(index: number): number | undefined
-  /** How something that is put into the text is written in the file. */
-  spell(text: string): string
+  spell: Spell
 }
+/** How something that is put into a text is written in the file; undefined where it cannot be. */
+export type Spell = (text: string) => string | undefined
 /** A number, `true`, `null`: nothing that anything is rewritten in. */
 export type TreeOther = { readonly kind: 'other'; readonly start: number }
 

@@ -2,8 +2,17 @@
  * Finds in a document what asks for metrics: `expr` of panels, annotations, rules and alerts wherever they stand, the queries of
  * variables, and dashboards or rules that are texts of another document.
  */
-import { itemsAt, SyntaxProblem, textAt, valueAt, type TreeMap, type TreeNode, type TreeText } from './document-tree.ts'
-import { isOfOtherSource } from './data-source.ts'
+import {
+  itemsAt,
+  SyntaxProblem,
+  textAt,
+  valueAt,
+  type Spell,
+  type TreeMap,
+  type TreeNode,
+  type TreeText,
+} from './document-tree.ts'
+import { isOfOtherSource, sourceTypesIn, type SourceTypes } from './data-source.ts'
 import { readJson } from './json-tree.ts'
 import { readYaml } from './yaml-tree.ts'
 
@@ -24,6 +33,8 @@ export type DashboardVariable = {
   readonly copies: readonly TreeText[]
   readonly metric: TreeText | undefined
   readonly label: TreeText | undefined
+  /** Labels that the editor filters by. */
+  readonly filtered: readonly TreeText[]
   /** Picks the values from the result. */
   readonly regex: TreeText | undefined
 }
@@ -35,6 +46,8 @@ export type Found = {
   readonly queries: readonly Query[]
   readonly variables: readonly DashboardVariable[]
   readonly filters: readonly TreeText[]
+  /** Queries in other languages. */
+  readonly foreign: readonly TreeText[]
   readonly groups: readonly QueryGroup[]
   /** All other texts, keys included. */
   readonly rest: readonly TreeText[]
@@ -47,9 +60,11 @@ export function findQueries(root: TreeNode): Found[] {
   const queries: Query[] = []
   const variables: DashboardVariable[] = []
   const filters: TreeText[] = []
+  const foreign: TreeText[] = []
   const groups: { kind: QueryGroup['kind']; map: TreeMap; queries: Query[] }[] = []
   const rest: TreeText[] = []
   const problems: SyntaxProblem[] = []
+  const sources = new Map<string, string>()
 
   function visit(node: TreeNode, open: readonly { queries: Query[] }[], isOther: boolean): void {
     if (node.kind === 'list') for (const item of node.items) visit(item, open, isOther)
@@ -58,7 +73,8 @@ export function findQueries(root: TreeNode): Found[] {
   }
 
   function visitMap(map: TreeMap, open: readonly { queries: Query[] }[], isOther: boolean): void {
-    const isOtherHere = isOfOtherSource(map) ?? isOther
+    for (const [name, type] of sourceTypesIn(map)) sources.set(name, type)
+    const isOtherHere = isOfOtherSource(map, sources) ?? isOther
     const kind = groupKindOf(map)
     const group = kind === undefined ? undefined : { kind, map, queries: [] }
     if (group !== undefined) groups.push(group)
@@ -68,8 +84,9 @@ export function findQueries(root: TreeNode): Found[] {
       queries.push(query)
       for (const { queries: its } of around) its.push(query)
     }
-    for (const variable of variablesOf(map)) variables.push(variable)
+    for (const variable of variablesOf(map, sources)) variables.push(variable)
     filters.push(...filtersOf(map))
+    if (isOtherHere) foreign.push(...FOREIGN_QUERIES.flatMap(key => textAt(map, key) ?? []))
     for (const { key, value } of map.entries) {
       rest.push(key)
       if (key.text === 'gzipJson') problems.push(new SyntaxProblem('what is compressed is not read', value.start))
@@ -98,14 +115,13 @@ export function findQueries(root: TreeNode): Found[] {
   }
 
   visit(root, [], false)
-  return [{ queries, variables, filters, groups, rest, problems }, ...inner]
+  return [{ queries, variables, filters, foreign, groups, rest, problems }, ...inner]
 }
 
-type Reader = (
-  text: string,
-  toFile: (offset: number) => number | undefined,
-  spellIn: (text: string) => string,
-) => TreeNode
+/** Where other sources have their queries. */
+const FOREIGN_QUERIES = ['expr', 'query', 'rawSql', 'rawQuery', 'target']
+
+type Reader = (text: string, toFile: (offset: number) => number | undefined, spellIn: Spell) => TreeNode
 
 function innerReader(text: string): Reader | undefined {
   if (/^\s*\{/.test(text) && /"(expr|templating|panels)"\s*:/.test(text)) return readJson
@@ -130,20 +146,20 @@ function groupKindOf(map: TreeMap): QueryGroup['kind'] | undefined {
   return hasRule || hasData ? 'rule' : undefined
 }
 
-function variablesOf(map: TreeMap): DashboardVariable[] {
+function variablesOf(map: TreeMap, sources: SourceTypes): DashboardVariable[] {
   const list = itemsAt(valueAt(map, 'templating'), 'list')
   const newer = itemsAt(map, 'variables').flatMap(item =>
     textAt(item, 'kind')?.text === 'QueryVariable' ? (valueAt(item, 'spec') ?? []) : [],
   )
-  return [...list, ...newer].flatMap(item => variableOf(item) ?? [])
+  return [...list, ...newer].flatMap(item => variableOf(item, sources) ?? [])
 }
 
-function variableOf(item: TreeNode): DashboardVariable | undefined {
+function variableOf(item: TreeNode, sources: SourceTypes): DashboardVariable | undefined {
   const name = textAt(item, 'name')?.text
   const type = textAt(item, 'type')?.text ?? 'query'
-  if (item.kind !== 'map' || name === undefined || type !== 'query' || isOfOtherSource(item)) return undefined
+  if (item.kind !== 'map' || name === undefined || type !== 'query' || isOfOtherSource(item, sources)) return undefined
   const value = valueAt(item, 'query')
-  if (value?.kind === 'map' && isOfOtherSource(value)) return undefined
+  if (value?.kind === 'map' && isOfOtherSource(value, sources)) return undefined
   const inner = valueAt(value, 'spec') ?? value
   const query = inner?.kind === 'text' ? inner : (textAt(inner, 'query') ?? textAt(inner, '__legacyStringValue'))
   if (query === undefined || query.text.trim() === '') return undefined
@@ -155,6 +171,7 @@ function variableOf(item: TreeNode): DashboardVariable | undefined {
     copies: copies as TreeText[],
     metric: textAt(parts, 'metric'),
     label: textAt(parts, 'label'),
+    filtered: itemsAt(parts, 'labelFilters').flatMap(filter => textAt(filter, 'label') ?? []),
     regex: textAt(item, 'regex'),
   }
 }

@@ -7,7 +7,7 @@ export type VariableUse = {
   readonly name: string
   readonly start: number
   readonly end: number
-  /** What it stands for there: `matchers` is a part of `{...}` that may be anything. */
+  /** What it stands for there: `matchers` is a part of `{...}` that may be anything, together with the word that it is joined to. */
   readonly kind: 'duration' | 'number' | 'text' | 'name' | 'function' | 'aggregation' | 'matchers' | 'in_text'
 }
 
@@ -42,9 +42,10 @@ export function withoutVariables(text: string): Prepared {
       const name = (variable[1] ?? variable[2] ?? variable[3])!
       let end = at + variable[0].length
       const kind = kindOf({ text, start: at, end, name, bracket: open.at(-1) })
-      const isCall = kind === 'function' || kind === 'aggregation'
-      while (isCall && WORD.test(text[end] ?? '')) end++
-      const use = { name, start: at, end, kind }
+      const isWhole = kind === 'function' || kind === 'aggregation' || kind === 'matchers'
+      while (isWhole && WORD.test(text[end] ?? '')) end++
+      const start = kind === 'matchers' ? at - takeWord(parts) : at
+      const use = { name, start, end, kind }
       variables.push(use)
       replaceVariable(parts, text, use)
       at = end
@@ -133,11 +134,17 @@ function replaceVariable(parts: string[], text: string, { start, end, kind }: Va
 
 /** Any function will do; the whole word that holds the variable gives way to it. */
 function replaceCall(parts: string[], length: number, kind: 'function' | 'aggregation'): void {
-  let word = length
-  while (/^[\w:]$/.test(parts.at(-1) ?? '')) {
-    parts.pop()
-    word++
-  }
+  const word = length + takeWord(parts)
   const stand = kind === 'aggregation' ? 'sum' : word < 3 ? 'ln' : 'abs'
   parts.push(stand.padEnd(word))
+}
+
+/** Takes away the word that the parts end with, and says how long it was. */
+function takeWord(parts: string[]): number {
+  let length = 0
+  while (/^[\w:]$/.test(parts.at(-1) ?? '')) {
+    parts.pop()
+    length++
+  }
+  return length
 }

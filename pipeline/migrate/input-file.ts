@@ -54,8 +54,8 @@ const READERS: Readonly<Record<InputFile['kind'], (text: string) => TreeNode>> =
 function kindOf(name: string, text: string): InputFile['kind'] {
   if (/\.json$/i.test(name)) return 'json'
   if (/\.ya?ml$/i.test(name)) return 'yaml'
-  if (/^\s*\{\s*("[^"]*"\s*:|\})/.test(text)) return 'json'
-  return /^(---|(groups|apiVersion|kind|spec|items|rules):)/m.test(text) ? 'yaml' : 'promql'
+  if (/^\s*(\[\s*)?\{\s*("[^"]*"\s*:|\})/.test(text)) return 'json'
+  return /^(---|(groups|apiVersion|kind|spec|items|rules):|- +"?(alert|record|expr)"?:)/m.test(text) ? 'yaml' : 'promql'
 }
 
 /** Of lists of expressions: so many of the lines are one. Lines of an expression that goes over several hardly ever are. */

@@ -1,5 +1,5 @@
 /** Reads JSON into a tree that knows places, which `JSON.parse` does not. */
-import { MAX_DEPTH, SyntaxProblem, type TreeEntry, type TreeNode, type TreeText } from './document-tree.ts'
+import { MAX_DEPTH, SyntaxProblem, type Spell, type TreeEntry, type TreeNode, type TreeText } from './document-tree.ts'
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',
@@ -23,7 +23,7 @@ const PLAIN = /[^"\\\n\r]*/y
 export function readJson(
   text: string,
   toFile: (offset: number) => number | undefined = offset => offset,
-  spellIn: (text: string) => string = inner => inner,
+  spellIn: Spell = inner => inner,
 ): TreeNode {
   let at = 0
 
@@ -128,7 +128,7 @@ export function readJson(
     }
   }
 
-  const spell = (added: string): string => spellIn(JSON.stringify(added).slice(1, -1))
+  const spell: Spell = added => spellIn(JSON.stringify(added).slice(1, -1))
   const root = readValue(0)
   skipBlanks()
   if (at < text.length) fail(`this is no JSON: nothing is expected after the value, but there is ${found()}`)

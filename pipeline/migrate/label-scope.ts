@@ -21,6 +21,13 @@ export type LabelScope = {
   readonly hasOddLabels: boolean
   /** Labels, by their old names, whose successors say the same of a series in other values. */
   readonly otherValues: ReadonlySet<string>
+  /**
+   * Those of them that are ids of the series: where one of these tells series apart, its successor tells the same ones apart, and what
+   * else changes its values with them does not matter.
+   */
+  readonly ids: ReadonlySet<string>
+  /** Whether it certainly has no such label, neither before nor after. */
+  readonly lacks?: (label: string) => boolean
   /** Whether it has the labels that change is not known. */
   readonly isVague?: boolean
   /** One number, or a text: no labels, and no part in matching. */
@@ -31,7 +38,13 @@ const SAME: Resolution = { kind: 'same' }
 
 const NONE: ReadonlySet<string> = new Set()
 
-export const UNCHANGED: LabelScope = { resolve: () => SAME, shape: '', hasOddLabels: false, otherValues: NONE }
+export const UNCHANGED: LabelScope = {
+  resolve: () => SAME,
+  shape: '',
+  hasOddLabels: false,
+  otherValues: NONE,
+  ids: NONE,
+}
 export const SCALAR: LabelScope = { ...UNCHANGED, isScalar: true }
 
 export function scopeOfMetric(change: MetricChange): LabelScope {
@@ -47,25 +60,33 @@ export function scopeOfMetric(change: MetricChange): LabelScope {
     return { kind: 'renamed', to: found.to, hasSameValues: found.hasSameValues }
   }
   const shape = [...olds.map(([label, { to = '' }]) => `${label}>${to}`), ...added.toSorted().map(label => `>${label}`)]
-  const hasOddLabels = added.length > 0 || olds.some(([, { to }]) => to === undefined)
+  // Labels with one value come or go without telling anything apart.
+  const isOdd = ([label, { to }]: (typeof olds)[number]) => to === undefined && !(label in change.match)
+  const hasOddLabels = change.added.length > 0 || olds.some(isOdd)
   const otherValues = new Set(olds.flatMap(([label, { to, hasSameValues }]) => (to && !hasSameValues ? label : [])))
-  return { resolve, shape: shape.join(' '), hasOddLabels, otherValues, isVague: !change.hasKnownLabels }
+  const ids = new Set([...otherValues].filter(label => labels.get(label)!.isId))
+  return { resolve, shape: shape.join(' '), hasOddLabels, otherValues, ids, isVague: !change.hasKnownLabels }
 }
 
 /** Only these labels are left. */
 export function onlyLabels(scope: LabelScope, labels: readonly string[]): LabelScope {
   const kept = new Set(labels)
-  const shape = [...kept].toSorted().flatMap(label => {
+  const renamed = [...kept].toSorted().flatMap(label => {
     const resolution = scope.resolve(label)
-    return resolution.kind === 'renamed' ? `${label}>${resolution.to}` : []
+    return resolution.kind === 'renamed' ? [[label, resolution.to] as const] : []
   })
-  const resolve = (label: string) => (kept.has(label) ? scope.resolve(label) : SAME)
-  return { resolve, shape: shape.join(' '), hasOddLabels: false, otherValues: scope.otherValues.intersection(kept) }
+  // By its new name a label is there that was not.
+  const known = new Set([...kept, ...renamed.map(([, to]) => to)])
+  const resolve = (label: string) => (known.has(label) ? scope.resolve(label) : SAME)
+  const shape = renamed.map(([label, to]) => `${label}>${to}`).join(' ')
+  const [otherValues, ids] = [scope.otherValues.intersection(kept), scope.ids.intersection(kept)]
+  return { resolve, shape, hasOddLabels: false, otherValues, ids, lacks: label => !known.has(label) }
 }
 
 /** All but these labels are left. */
 export function withoutLabels(scope: LabelScope, labels: readonly string[]): LabelScope {
-  return { ...scope, otherValues: scope.otherValues.difference(new Set(labels)) }
+  const gone = new Set(labels)
+  return { ...scope, otherValues: scope.otherValues.difference(gone), ids: scope.ids.difference(gone) }
 }
 
 /** Labels of one side, and some of the other. */
@@ -75,12 +96,20 @@ export function withLabelsOf(many: LabelScope, one: LabelScope, labels: readonly
   const extra = onlyLabels(one, labels)
   const resolve = (label: string) => (included.has(label) ? one.resolve(label) : many.resolve(label))
   const shape = [many.shape, extra.shape].filter(Boolean).join(' + ')
-  return { ...many, resolve, shape, otherValues: many.otherValues.union(extra.otherValues) }
+  const [otherValues, ids] = [many.otherValues.union(extra.otherValues), many.ids.difference(included)]
+  const lacks = (label: string) => lacksLabel(many, label) && !included.has(label)
+  return { ...many, resolve, shape, otherValues, ids, lacks }
 }
 
 /** A label that the expression itself makes: it is called what it is called. */
 export function withMadeLabel(scope: LabelScope, made: string): LabelScope {
-  return { ...scope, resolve: label => (label === made ? SAME : scope.resolve(label)) }
+  const resolve = (label: string) => (label === made ? SAME : scope.resolve(label))
+  return { ...withoutId(scope, made), resolve, lacks: label => lacksLabel(scope, label) && label !== made }
+}
+
+/** A label that is written over does not tell series apart as it did. */
+export function withoutId(scope: LabelScope, label: string): LabelScope {
+  return { ...scope, ids: scope.ids.difference(new Set([label])) }
 }
 
 /** Series of the one or of the other. */
@@ -92,8 +121,23 @@ export function eitherOf(a: LabelScope, b: LabelScope): LabelScope {
     shape: `(${a.shape} or ${b.shape})`,
     hasOddLabels: a.hasOddLabels || b.hasOddLabels,
     otherValues: a.otherValues.union(b.otherValues),
+    ids: a.ids.intersection(b.ids),
+    lacks: label => lacksLabel(a, label) && lacksLabel(b, label),
     isVague: a.isVague === true || b.isVague === true,
   }
+}
+
+/** Results that are shown together, each with labels of its own: what one of them lacks is not its. */
+export function besideEachOther(scopes: readonly LabelScope[]): LabelScope {
+  function resolve(label: string): Resolution {
+    const having = scopes.filter(scope => scope.isScalar !== true && !lacksLabel(scope, label))
+    return having.reduce(eitherOf, SCALAR).resolve(label)
+  }
+  return { ...scopes.reduce(eitherOf, SCALAR), resolve }
+}
+
+function lacksLabel({ lacks }: LabelScope, label: string): boolean {
+  return lacks?.(label) === true
 }
 
 export function agree(a: Resolution, b: Resolution): boolean {

@@ -1,6 +1,7 @@
 /** What changed, as `diff -u` shows it. Migrating changes lines and neither adds nor removes any. */
 
 const CONTEXT = 3
+const NO_NEWLINE = '\\ No newline at end of file'
 
 export function lineDiff(name: string, before: string, after: string): string {
   const [old, changed] = [before.split('\n'), after.split('\n')]
@@ -23,15 +24,17 @@ function hunkText(
 ): string {
   // What follows the last line break is no line.
   const end = to === old.length && old.at(-1) === '' ? to - 1 : to
+  const marked = (line: string, i: number) => (i === old.length - 1 ? `${line}\n${NO_NEWLINE}` : line)
   const lines: string[] = []
   for (let i = from; i < end;) {
     if (old[i] === changed[i]) {
-      lines.push(` ${old[i++]}`)
+      lines.push(marked(` ${old[i]}`, i++))
       continue
     }
     const start = i
     while (i < end && old[i] !== changed[i]) i++
-    lines.push(...old.slice(start, i).map(line => `-${line}`), ...changed.slice(start, i).map(line => `+${line}`))
+    for (let at = start; at < i; at++) lines.push(marked(`-${old[at]}`, at))
+    for (let at = start; at < i; at++) lines.push(marked(`+${changed[at]}`, at))
   }
   const range = `${from + 1},${end - from}`
   return `@@ -${range} +${range} @@\n${lines.join('\n')}\n`

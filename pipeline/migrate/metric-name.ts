@@ -37,16 +37,29 @@ function fromIdentifier(
 ): MetricName {
   const { from, to } = identifier
   const isVariable = variables.some(({ start, end }) => start === from && end === to)
-  if (isVariable && childOf(selector, 'LabelMatchers') === undefined && isOperand(selector)) return { kind: 'number' }
+  const isBare = isVariable && childOf(selector, 'LabelMatchers') === undefined
+  if (isBare && isNumberExpected(selector, text)) return { kind: 'number' }
   return named(text, from, to, variables)
 }
 
-/** Beside an operator, or before the vector of a call: there a variable by itself is a threshold or the like. */
-function isOperand(node: PromqlNode): boolean {
+/** Beside an operator, or for a number that a function takes: there a variable by itself is a threshold or the like. */
+function isNumberExpected(node: PromqlNode, text: string): boolean {
   const { parent } = node
-  if (parent?.type === 'ParenExpr') return isOperand(parent)
-  if (parent?.type === 'FunctionCallBody') return parent.children.length > 1
-  return parent?.type === 'BinaryExpr'
+  if (parent?.type === 'ParenExpr') return isNumberExpected(parent, text)
+  if (parent?.type !== 'FunctionCallBody') return parent?.type === 'BinaryExpr'
+  const [index, call] = [parent.children.indexOf(node), parent.parent!]
+  if (call.type === 'AggregateExpr') return index < parent.children.length - 1
+  const name = childOf(call, 'FunctionIdentifier')!
+  const numbers = NUMBERS_FIRST[text.slice(name.from, name.to)]
+  return numbers === undefined ? index > 0 : index < numbers
+}
+
+/** Functions that take numbers before their vector, and how many; the others take them after it. */
+const NUMBERS_FIRST: Readonly<Record<string, number>> = {
+  histogram_fraction: 2,
+  histogram_quantile: 1,
+  quantile_over_time: 1,
+  vector: 1,
 }
 
 function named(text: string, start: number, end: number, variables: readonly VariableUse[]): MetricName {

@@ -2,7 +2,7 @@
 import type { SyntaxProblem, TreeText } from './document-tree.ts'
 import type { Edit } from './edits.ts'
 import type { DashboardVariable, Found, Query } from './find-queries.ts'
-import { eitherOf, SCALAR, UNCHANGED, withMadeLabel, type LabelScope } from './label-scope.ts'
+import { besideEachOther, eitherOf, UNCHANGED, withMadeLabel, type LabelScope } from './label-scope.ts'
 import {
   labelsOfLegend,
   labelsOfPanel,
@@ -14,7 +14,7 @@ import {
 } from './label-texts.ts'
 import type { Surroundings, Wish } from './rename-label.ts'
 import { rewriteExpression, type Remark, type Rewriting } from './rewrite-expression.ts'
-import { rewriteResultRegex, rewriteVariableQuery, type QueryRewriting } from './variable-query.ts'
+import { rewriteVariable, type VariableRewriting } from './variable-query.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 export type Counts = { expressions: number; understood: number; rewritten: number; reported: number }
@@ -44,8 +44,8 @@ export function migrateDocument(found: Found, wish: Wish, recorded: Recorded): M
  */
 function translatedVariables(found: Found, surroundings: Surroundings): ReadonlyMap<string, string> {
   const candidates = new Map<string, string>()
-  for (const { name, query } of found.variables) {
-    const { translatedTo, remarks } = rewriteVariableQuery(query.text, surroundings)
+  for (const { name, query, regex } of found.variables) {
+    const { translatedTo, remarks } = rewriteVariable(query.text, regex?.text ?? '', surroundings)
     if (translatedTo !== undefined && remarks.length === 0) candidates.set(name, translatedTo)
   }
   for (;;) {
@@ -57,15 +57,19 @@ function translatedVariables(found: Found, surroundings: Surroundings): Readonly
   }
 }
 
-/** Whether an expression that uses the variable would be left as it is, or not follow. */
+/** Whether something that uses the variable would be left as it is, or not follow. */
 function isRefused(name: string, found: Found, surroundings: Surroundings): boolean {
   const uses = new RegExp(`\\$${name}\\b|\\$\\{${name}[.:}]|\\[\\[${name}[\\].:]`)
   const others = found.variables.filter(variable => variable.name !== name)
   return (
+    found.foreign.some(({ text }) => uses.test(text)) ||
     found.queries.some(
       ({ text: { text } }) => uses.test(text) && rewriteExpression(text, surroundings).remarks.length > 0,
     ) ||
-    others.some(({ query: { text } }) => uses.test(text) && rewriteVariableQuery(text, surroundings).remarks.length > 0)
+    others.some(
+      ({ query: { text }, regex }) =>
+        uses.test(text) && rewriteVariable(text, regex?.text ?? '', surroundings).remarks.length > 0,
+    )
   )
 }
 
@@ -81,7 +85,7 @@ function writeDocument(found: Found, surroundings: Surroundings): MigratedDocume
   }
   for (const variable of found.variables) writeVariable(variable, surroundings, pen)
   for (const { kind, map, queries } of found.groups) {
-    const scope = queries.map(query => scopes.get(query)!).reduce(eitherOf, SCALAR)
+    const scope = besideEachOther(queries.map(query => scopes.get(query)!))
     if (scope.shape === '') continue
     const places = kind === 'panel' ? labelsOfPanel(map) : labelsOfRule(map)
     // A text that asks for metrics itself does not follow by its labels alone.
@@ -135,37 +139,34 @@ function namedMetric(text: string, { changes }: Vocabulary) {
 }
 
 function writeVariable(variable: DashboardVariable, surroundings: Surroundings, pen: Pen): void {
-  const { name, query, copies, metric, label, regex } = variable
-  const rewriting = refuseUntranslated(name, rewriteVariableQuery(query.text, surroundings), surroundings)
+  const { name, query, copies, metric, label, filtered, regex } = variable
+  const rewriting = refuseUntranslated(name, rewriteVariable(query.text, regex?.text ?? '', surroundings), surroundings)
   pen.rewrite(query, withNoteOf(name, rewriting))
   for (const copy of copies) pen.change(copy, rewriting.edits)
   if (rewriting.edits.length > 0) {
     const selector =
       metric === undefined ? undefined : rewriteExpression(metric.text, { ...surroundings, wantsLabels: true })
     if (selector !== undefined) pen.change(metric!, selector.edits)
-    if (label !== undefined && selector !== undefined) {
-      pen.relabel([{ text: label, label: label.text, start: 0 }], selector.scope)
+    for (const text of [...(label === undefined ? [] : [label]), ...filtered]) {
+      if (selector !== undefined) pen.relabel([{ text, label: text.text, start: 0 }], selector.scope)
     }
   }
-  if (regex === undefined) return
-  const picked = rewriteResultRegex(regex.text, rewriting.scope)
-  if ('remark' in picked) pen.remark(regex, picked.remark)
-  else pen.change(regex, picked.edits)
+  if (regex !== undefined) pen.change(regex, rewriting.regexEdits)
 }
 
 function refuseUntranslated(
   name: string,
-  rewriting: QueryRewriting,
+  rewriting: VariableRewriting,
   { translatedVariables }: Surroundings,
-): QueryRewriting {
+): VariableRewriting {
   if (rewriting.translatedTo === undefined || translatedVariables.has(name)) return rewriting
   const message = `"${rewriting.translatedTo}" has other values, and not all that variable "${name}" is used in can follow`
-  return { ...rewriting, edits: [], notes: [], remarks: [{ at: 0, message }], scope: UNCHANGED }
+  return { ...rewriting, edits: [], regexEdits: [], notes: [], remarks: [{ at: 0, message }], scope: UNCHANGED }
 }
 
-function withNoteOf(name: string, rewriting: QueryRewriting): QueryRewriting {
-  const { translatedTo, edits, notes } = rewriting
-  if (translatedTo === undefined || edits.length === 0) return rewriting
+function withNoteOf(name: string, rewriting: VariableRewriting): VariableRewriting {
+  const { translatedTo, edits, regexEdits, notes } = rewriting
+  if (translatedTo === undefined || edits.length + regexEdits.length === 0) return rewriting
   const message = `variable "${name}" offers values of "${translatedTo}" now, which are others`
   return { ...rewriting, notes: [...notes, { at: 0, message }] }
 }
@@ -187,7 +188,8 @@ function createPen() {
     if (itsEdits.length === 0 || editsByText.has(text)) return true
     const inFile = itsEdits.flatMap(edit => {
       const [start, end] = [text.originOf(edit.start), text.originOf(edit.end)]
-      return start === undefined || end === undefined ? [] : [{ start, end, text: text.spell(edit.text) }]
+      const spelling = text.spell(edit.text)
+      return start === undefined || end === undefined || spelling === undefined ? [] : [{ start, end, text: spelling }]
     })
     if (inFile.length < itsEdits.length) return false
     edits.push(...inFile)
@@ -205,7 +207,7 @@ function createPen() {
     const isDone = change(text, rewriting.edits)
     const remarks = isDone
       ? rewriting.remarks
-      : [{ at: 0, message: 'the way this text is written in the file is not understood' }]
+      : [{ at: 0, message: 'the way this text is written in the file does not take the change; in quotes it might' }]
     for (const remark of remarks) say(text, remark, 'left')
     // Once for an expression, however often it uses the metric.
     const notes = new Map(rewriting.notes.toReversed().map(note => [note.message, note]))
@@ -258,7 +260,6 @@ export function recordedScopes(documents: readonly Found[], wish: Wish): Recorde
       const known = next.get(record!.name)
       next.set(record!.name, known === undefined ? given : eitherOf(known, given))
     }
-    for (const [name, { shape }] of next) if (shape === '') next.delete(name)
     const isStable =
       next.size === recorded.size && [...next].every(([name, { shape }]) => recorded.get(name)?.shape === shape)
     recorded = next

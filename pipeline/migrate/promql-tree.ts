@@ -11,13 +11,17 @@ export type PromqlNode = {
   readonly parent: PromqlNode | undefined
 }
 
+/** What the grammar has under another name since Prometheus 3, and a name of the same length that it knows. */
+const FORMER_FUNCTION = /\bholt_winters(?=\s*\()/g
+const KNOWN_FUNCTION = 'day_of_month'
+
 /** More would be too deep for what walks the tree. */
 const MAX_DEPTH = 500
 
 /** Or where the text stops to be PromQL. */
 export function parsePromql(text: string): { readonly root: PromqlNode } | { readonly errorAt: number } {
   const modifiers = findModifiers(text)
-  const tree = parser.parse(modifiers.textWithout)
+  const tree = parser.parse(modifiers.textWithout.replaceAll(FORMER_FUNCTION, KNOWN_FUNCTION))
   const attached = new Set<number>()
   let errorAt: number | undefined
 

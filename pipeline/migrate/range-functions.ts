@@ -32,8 +32,11 @@ export const DEGREE_OF_RANGE_FUNCTION: Readonly<Record<string, 0 | 1>> = {
   ts_of_min_over_time: 0,
 }
 
-/** What takes a vector and does not look at its numbers. Two of them would even give something else of a product. */
-export const BLIND_TO_VALUES: ReadonlySet<string> = new Set(['absent', 'timestamp', 'count', 'group'])
+/** What takes a vector, does not look at its numbers, and would give something else of a product. */
+export const BLIND_TO_PRODUCTS: ReadonlySet<string> = new Set(['absent', 'timestamp'])
+
+/** What takes a vector and does not look at its numbers. */
+export const BLIND_TO_VALUES: ReadonlySet<string> = new Set([...BLIND_TO_PRODUCTS, 'count', 'group'])
 
 /** What makes a jump of a rounding error. */
 export const JUMPS: ReadonlySet<string> = new Set(['floor', 'ceil', 'round', 'count_values', 'sgn'])

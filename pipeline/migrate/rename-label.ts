@@ -29,6 +29,8 @@ export type Walk = Surroundings & {
   change(edit: Edit): void
   /** The name of metrics is used as a label. */
   usesName(at: number): void
+  /** A metric has a name of the new vocabulary already. */
+  usesNewName(at: number, name: string): void
   /** Why the expression cannot be rewritten. */
   remark(at: number, message: string): void
   /** What is to be known about what is rewritten. */
@@ -79,6 +81,19 @@ export function renameByValue(
   if (renamed !== undefined && !renamed.hasSameValues) {
     dependsOnValues(place.start, walk.text.slice(place.start, place.end), renamed.to, walk)
   }
+  return renamed
+}
+
+/** Gives a label its new name where its values are seen and decide nothing. */
+export function renameShown(
+  place: { readonly start: number; readonly end: number },
+  scope: LabelScope,
+  walk: Walk,
+): Renamed | undefined {
+  const renamed = renameLabel(place, scope, walk)
+  if (renamed?.hasSameValues !== false) return renamed
+  const label = walk.text.slice(place.start, place.end)
+  walk.note(place.start, `the result has "${label}" as a label, and ${otherValues(renamed.to)}`)
   return renamed
 }
 

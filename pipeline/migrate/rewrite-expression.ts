@@ -12,6 +12,7 @@ import {
   UNCHANGED,
   withLabelsOf,
   withMadeLabel,
+  withoutId,
   withoutLabels,
   type LabelScope,
 } from './label-scope.ts'
@@ -23,6 +24,7 @@ import {
   otherValues,
   renameByValue,
   renameLabel,
+  renameShown,
   type Renamed,
   type Surroundings,
   type Walk,
@@ -63,12 +65,14 @@ function rewriteOnce(text: string, surroundings: Surroundings): Rewriting {
   const remarks: Remark[] = []
   const notes: Remark[] = []
   const nameUses: number[] = []
+  const newNames: Remark[] = []
   const scope = scopeOf(parsed.root, {
     ...surroundings,
     text,
     variables: prepared.variables,
     change: edit => edits.push(edit),
     usesName: at => nameUses.push(at),
+    usesNewName: (at, name) => newNames.push({ at, message: alreadyNew(name, surroundings) }),
     remark: (at, message) => remarks.push({ at, message }),
     note: (at, message) => notes.push({ at, message }),
   })
@@ -76,7 +80,11 @@ function rewriteOnce(text: string, surroundings: Surroundings): Rewriting {
   if (used !== undefined)
     remarks.push({ at: used, message: 'the result depends on the name of a metric, which changes' })
   if (remarks.length > 0) return { isUnderstood: true, edits: [], remarks, notes: [], scope: UNCHANGED }
-  return { isUnderstood: true, edits, remarks, notes, scope }
+  return { isUnderstood: true, edits, remarks, notes: edits.length > 0 ? [...notes, ...newNames] : notes, scope }
+}
+
+function alreadyNew(name: string, { vocabulary: { from, to } }: Surroundings): string {
+  return `${name} is a name of ${to} already, so that the way back to ${from} leads to something else`
 }
 
 type Walker = (node: PromqlNode, walk: Walk) => LabelScope
@@ -124,9 +132,9 @@ function aggregate(node: PromqlNode, walk: Walk): LabelScope {
   // It picks series by a hash of their names and labels.
   if (name === 'limit_ratio') walk.usesName(operator.from)
   const isWithout = modifier !== undefined && childOf(modifier, 'Without') !== undefined
-  const rename = isWithout ? renameLabel : renameByValue
-  const labels =
-    modifier === undefined ? [] : renameGrouping(childOf(modifier, 'GroupingLabels')!, operand, walk, rename)
+  const grouping = modifier === undefined ? undefined : childOf(modifier, 'GroupingLabels')
+  const rename = isWithout ? renameLabel : renameIn(grouping, operand, walk)
+  const labels = grouping === undefined ? [] : renameGrouping(grouping, operand, walk, rename)
   if (isWithout) {
     if (operand.hasOddLabels) walk.remark(modifier.from, `\`without\` would mean other labels: ${describe(operand)}`)
     const rest = withoutLabels(operand, labels)
@@ -189,7 +197,7 @@ function makeLabel(made: PromqlNode, scope: LabelScope, walk: Walk): LabelScope 
   const resolution = scope.resolve(label)
   if (resolution.kind === 'renamed' || resolution.kind === 'gone' || resolution.kind === 'unclear') {
     renameString(made, scope, walk, renameLabel)
-    return scope
+    return withoutId(scope, label)
   }
   if (resolution.kind === 'new') {
     walk.remark(made.from, `"${label}" is made here, and is a label of ${resolution.metric} in ${walk.vocabulary.to}`)
@@ -208,7 +216,8 @@ function binary(node: PromqlNode, walk: Walk): LabelScope {
   const matching = clause?.children ?? []
   const [on, included] = matching.filter(({ type }) => type === 'GroupingLabels')
   const isOn = clause !== undefined && childOf(clause, 'On') !== undefined
-  const labels = on === undefined ? [] : renameMatching(on, [left, right], walk, isOn ? renameByValue : renameLabel)
+  const labels =
+    on === undefined ? [] : renameMatching(on, [left, right], walk, isOn ? renameIn(on, left, walk) : renameLabel)
   const rest = withoutLabels(left, labels)
   // Whole series match each other by other values as they did; parts of their labels may not.
   if (clause !== undefined && !isOn && rest.otherValues.size < left.otherValues.size) dependsOnRest(clause, rest, walk)
@@ -226,7 +235,8 @@ function binary(node: PromqlNode, walk: Walk): LabelScope {
   const isGroupRight = matching.some(({ type }) => type === 'GroupRight')
   if (!isGroupLeft && !isGroupRight) return isOn ? onlyLabels(left, labels) : left
   const [many, one] = isGroupLeft ? [left, right] : [right, left]
-  const extra = included === undefined ? [] : renameGrouping(included, one, walk, renameByValue)
+  const isById = isOn && labels.some(label => left.ids.has(label) && right.ids.has(label))
+  const extra = included === undefined ? [] : renameGrouping(included, one, walk, isById ? renameShown : renameByValue)
   for (const label of extra) refuseCollision(label, many, one, included!, walk)
   return withLabelsOf(many, one, extra)
 }
@@ -235,14 +245,18 @@ function binary(node: PromqlNode, walk: Walk): LabelScope {
 function refuseCollision(label: string, many: LabelScope, one: LabelScope, place: PromqlNode, walk: Walk): void {
   const resolution = one.resolve(label)
   const name = resolution.kind === 'renamed' ? resolution.to : label
-  const other = many.resolve(name)
-  if (other.kind === 'new' && !agree(many.resolve(label), resolution)) {
+  const [before, other] = [many.resolve(label), many.resolve(name)]
+  if (agree(before, resolution)) return
+  if (other.kind === 'new') {
     walk.remark(place.from, `"${name}" would be taken over where ${other.metric} has a label of that name`)
+  } else if (before.kind !== 'same') {
+    walk.remark(place.from, `"${label}" is taken over, and would not write over its namesake any more`)
   }
 }
 
 /** Series are told apart by the labels that are left, some of them with other values. */
 function dependsOnRest(place: PromqlNode, rest: LabelScope, walk: Walk): void {
+  if (rest.ids.size > 0) return
   for (const label of rest.otherValues) {
     const resolution = rest.resolve(label)
     if (resolution.kind === 'renamed') dependsOnValues(place.from, label, resolution.to, walk)
@@ -251,14 +265,25 @@ function dependsOnRest(place: PromqlNode, rest: LabelScope, walk: Walk): void {
 
 type Rename = typeof renameLabel
 
+/** Where an id is among the labels, the others say nothing that it does not. */
+function renameIn(grouping: PromqlNode | undefined, scope: LabelScope, walk: Walk): Rename {
+  return labelsIn(grouping, walk).some(label => scope.ids.has(label)) ? renameShown : renameByValue
+}
+
+function labelsIn(grouping: PromqlNode | undefined, { text }: Walk): string[] {
+  return (grouping?.children ?? []).flatMap(child => {
+    const place = labelNode(child)
+    return place === undefined ? [] : text.slice(place.start, place.end)
+  })
+}
+
 /** The labels as they were. */
 function renameGrouping(grouping: PromqlNode, scope: LabelScope, walk: Walk, rename: Rename): string[] {
-  return grouping.children.flatMap(child => {
+  for (const child of grouping.children) {
     const place = labelNode(child)
-    if (place === undefined) return []
-    rename(place, scope, walk)
-    return [walk.text.slice(place.start, place.end)]
-  })
+    if (place !== undefined) rename(place, scope, walk)
+  }
+  return labelsIn(grouping, walk)
 }
 
 function renameMatching(grouping: PromqlNode, sides: readonly [LabelScope, LabelScope], walk: Walk, rename: Rename) {

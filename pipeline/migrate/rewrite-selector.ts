@@ -15,26 +15,29 @@ export function rewriteSelector(selector: PromqlNode, walk: Walk): LabelScope {
   const { text, variables, vocabulary } = walk
   const name = metricNameOf(selector, text, variables)
   if (name.kind === 'number') return SCALAR
+  const matchers = childOf(selector, 'LabelMatchers')?.children ?? []
   if (name.kind === 'open') {
     const possible = [...vocabulary.changes]
       .filter(([metric, [first]]) => !isSame(first!) && name.isPossible(metric))
       .map(([metric]) => metric)
     if (possible.length > 0) walk.remark(selector.from, `${name.how}; ${listed(possible, vocabulary.from)}`)
-    return UNCHANGED
+    return rewriteMatchers(matchers, UNCHANGED, walk)
   }
-  const matchers = childOf(selector, 'LabelMatchers')?.children ?? []
+  if (vocabulary.isNewName(name.name)) walk.usesNewName(name.start, name.name)
   const candidates = vocabulary.changes.get(name.name) ?? removedHistogram(name.name, walk)
   const change = candidates === undefined ? vocabulary.other(name.name) : meant(candidates, selector, matchers, walk)
-  const scope = change === undefined ? walk.recorded.get(name.name) : scopeOfMetric(change)
-  if (scope === undefined) return UNCHANGED
-  if (change?.to === undefined && change !== undefined) {
+  if (change !== undefined && walk.recorded.has(name.name)) {
+    walk.remark(name.start, `a rule records ${name.name}, so that the metric of ${vocabulary.from} may not be meant`)
+    return UNCHANGED
+  }
+  if (change === undefined) return rewriteMatchers(matchers, walk.recorded.get(name.name) ?? UNCHANGED, walk)
+  if (change.to === undefined) {
     const reason = change.reason === undefined ? '' : `: ${change.reason}`
     walk.remark(name.start, `${name.name} has no successor in ${vocabulary.to}${reason}`)
     return UNCHANGED
   }
-  for (const matcher of matchers) rewriteMatcher(matcher, scope, walk)
-  if (change !== undefined) rewriteMetric(selector, change, { start: name.start, end: name.end }, walk)
-  return scope
+  rewriteMetric(selector, change, { start: name.start, end: name.end }, walk)
+  return rewriteMatchers(matchers, scopeOfMetric(change), walk)
 }
 
 function meant(
@@ -67,8 +70,11 @@ function rewriteMetric(
   if (change.to !== change.name) walk.change({ ...place, text: change.to! })
   addFixed(selector, change, walk)
   dropImplied(selector, change, walk)
+  const { changes } = walk.vocabulary
+  const isOther = change.to !== change.name && changes.get(change.name)?.[0]?.to === change.name
+  const mode = isOther ? 'take' : change.wayBack === 'factor' ? 'write' : 'fit'
   const factor =
-    change.scale === ONE || walk.wantsLabels ? { edits: [] } : correctUnit(selector, walk.text, change.scale)
+    change.scale === ONE || walk.wantsLabels ? { edits: [] } : correctUnit(selector, walk.text, change.scale, mode)
   if ('problem' in factor) walk.remark(selector.from, `the unit of ${change.name} changes, and ${factor.problem}`)
   else factor.edits.forEach(walk.change)
   if ('note' in factor && factor.note !== undefined) walk.note(selector.from, factor.note)
@@ -83,14 +89,14 @@ function rewriteMetric(
   if (isUnverified) walk.note(place.start, `no source confirms that ${name} is ${to} in ${vocabulary.to}`)
 }
 
-/** Matchers for what the old name implied, at the end. */
+/** Matchers for what the old name implied, at the end. In braces that were empty a comma tells the way back that they were there. */
 function addFixed(selector: PromqlNode, { fixed }: MetricChange, walk: Walk): void {
   const text = matcherTexts(fixed)
   if (text === '') return
   const braces = childOf(selector, 'LabelMatchers')
   if (braces === undefined) walk.change({ start: selector.to, end: selector.to, text: `{${text}}` })
-  else if (braces.children.length === 0 || /,\s*\}$/.test(walk.text.slice(braces.from, braces.to))) {
-    walk.remark(braces.from, `the matchers ${text} have to be added`)
+  else if (braces.children.length === 0) {
+    walk.change({ start: braces.from + 1, end: braces.from + 1, text: `${text},` })
   } else {
     const end = braces.children.at(-1)!.to
     walk.change({ start: end, end, text: `, ${text}` })
@@ -113,6 +119,9 @@ function impliedEdits(selector: PromqlNode, match: MetricChange['match'], text: 
   if (implied === '' || braces === undefined) return []
   const { from, to } = braces
   if (text.slice(from, to) === `{${implied}}`) return [{ start: from, end: to, text: '' }]
+  const inEmpty = `{${implied},`
+  const isInEmpty = text.startsWith(inEmpty, from) && text.slice(from + inEmpty.length, to - 1).trim() === ''
+  if (isInEmpty) return [{ start: from + 1, end: from + inEmpty.length, text: '' }]
   const end = braces.children.at(-1)?.to ?? from
   const start = end - implied.length - 2
   return text.slice(start, end) === `, ${implied}` ? [{ start, end, text: '' }] : []
@@ -132,6 +141,11 @@ function asksFor(match: Readonly<Record<string, string>>, matchers: readonly Pro
       return test.operator === '=' && test.value === value
     }),
   )
+}
+
+function rewriteMatchers(matchers: readonly PromqlNode[], scope: LabelScope, walk: Walk): LabelScope {
+  for (const matcher of matchers) rewriteMatcher(matcher, scope, walk)
+  return scope
 }
 
 function rewriteMatcher(matcher: PromqlNode, scope: LabelScope, walk: Walk): void {

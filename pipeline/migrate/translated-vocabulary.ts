@@ -21,7 +21,9 @@ export function vocabularyOf(translation: Translation, back: Translation): Vocab
     const found = translation.other(name)
     return found === undefined ? undefined : changeOf(found, 'name')
   }
-  return { from: from.name, to: to.name, changes, other }
+  const isNewName = (name: string) =>
+    !metrics.has(name) && back.metrics.get(name)?.every(one => one.to !== name) === true
+  return { from: from.name, to: to.name, changes, other, isNewName }
 }
 
 function reasonOf(reason: string | undefined, computed: string | undefined): string | undefined {
@@ -66,8 +68,8 @@ function changeOf(
 
 function labelsOf(shape: ShapeTranslation | undefined): Map<string, LabelChange> {
   const labels = new Map<string, LabelChange>()
-  for (const { from, to, sameValue } of shape?.labels.renamed ?? []) {
-    labels.set(from, { to, hasSameValues: sameValue })
+  for (const { from, to, sameValue, areIds } of shape?.labels.renamed ?? []) {
+    labels.set(from, { to, hasSameValues: sameValue, isId: areIds })
   }
   for (const label of shape?.labels.removed ?? []) labels.set(label, { to: undefined, hasSameValues: false })
   return labels

@@ -4,7 +4,7 @@
  */
 import type { Edit } from './edits.ts'
 import { childOf, type PromqlNode } from './promql-tree.ts'
-import { BLIND_TO_VALUES, DEGREE_OF_RANGE_FUNCTION, JUMPS, ROUNDING } from './range-functions.ts'
+import { BLIND_TO_PRODUCTS, BLIND_TO_VALUES, DEGREE_OF_RANGE_FUNCTION, JUMPS, ROUNDING } from './range-functions.ts'
 import { chainAbove, isComparison } from './scaled-comparison.ts'
 import { inverse, type Scale } from '../model/scale.ts'
 
@@ -13,44 +13,58 @@ type Factor =
   { readonly edits: readonly Edit[]; readonly isWritten?: true; readonly note?: string } | { readonly problem: string }
 type NameOf = (node: PromqlNode) => string | undefined
 
+/**
+ * What is done about a factor. `write` always writes it, `take` always takes away the one that is there: where two old names are one new
+ * name, only the factor tells the way back which of them was meant. `fit` does what gives the shorter text.
+ */
+export type FactorMode = 'fit' | 'write' | 'take'
+
 const LIKE_TIMES = new Set(['Mul', 'Div', 'Mod', 'Atan2'])
 
 /** `selector` is the node of a vector selector in `text`. */
-export function correctUnit(selector: PromqlNode, text: string, scale: Scale): Factor {
+export function correctUnit(selector: PromqlNode, text: string, scale: Scale, mode: FactorMode): Factor {
   const nameOf = (node: PromqlNode) => callName(node, text)
-  const place = placeOfFactor(selector, nameOf)
+  const place = placeOfFactor(selector, nameOf, mode)
   if (place === undefined) return { edits: [] }
   if (typeof place === 'string') return { problem: place }
-  if (isPowerOfTwo(scale)) return beside(place, text, scale)
+  if (isPowerOfTwo(scale)) return beside(place, text, scale, mode)
   const chain = chainAbove(place, text, scale, nameOf)
-  if (chain === undefined) return besideOthers(place, text, scale, nameOf)
+  if (chain === undefined) return besideOthers(place, text, scale, nameOf, mode)
   const isRounded = chain.isRounded || ROUNDING.has(nameOf(place) ?? '')
   if (chain.wantsEqual && isRounded) return { problem: 'whether two sums are equal depends on their unit' }
   const isFree = chain.isBool || isBlind(callAround(climb(chain.top, ['ParenExpr'])), nameOf)
+  const jump = isFree ? undefined : jumpAbove(chain.top, nameOf)
+  if (jump !== undefined && jump !== 'order') return { problem: seesRounding(jump) }
+  if (!isFree && followsBareGroup(chain.top, text)) return { problem: IN_GROUP }
   const edits = isFree ? chain.edits : [...chain.edits, ...factorOfChain(chain.top, text, scale)]
-  return isRounded ? { edits, note: NEARLY } : { edits }
+  return isRounded || jump === 'order' ? { edits, note: NEARLY } : { edits }
 }
 
 const NEARLY = 'where both sides of a comparison are all but equal, rounding in the new unit may decide'
 
-function besideOthers(place: PromqlNode, text: string, scale: Scale, nameOf: NameOf): Factor {
-  const factor = beside(place, text, scale)
+function besideOthers(place: PromqlNode, text: string, scale: Scale, nameOf: NameOf, mode: FactorMode): Factor {
+  const factor = beside(place, text, scale, mode)
   const jump = jumpAbove(place, nameOf)
   if (jump === undefined || 'problem' in factor) return factor
-  return jump === 'order' ? { ...factor, note: NEARLY } : { problem: `${jump} may see rounding errors of a factor` }
+  return jump === 'order' ? { ...factor, note: NEARLY } : { problem: seesRounding(jump) }
 }
 
-function beside(place: PromqlNode, text: string, scale: Scale): Factor {
-  const edits = cancelled(place, text, scale)
-  if (edits !== undefined) return { edits }
-  if (!needsParens(place) || !followsBareGroup(place)) return { edits: inserted(place, scale), isWritten: true }
-  return { problem: 'a parenthesis after `group_left` without one of its own would be taken for its labels' }
+function seesRounding(jump: string): string {
+  return `${jump} may see rounding errors of a factor`
 }
+
+function beside(place: PromqlNode, text: string, scale: Scale, mode: FactorMode): Factor {
+  const edits = mode === 'write' ? undefined : cancelled(place, text, scale, mode)
+  if (edits !== undefined) return { edits }
+  if (!needsParens(place) || !followsBareGroup(place, text)) return { edits: inserted(place, scale), isWritten: true }
+  return { problem: IN_GROUP }
+}
+
+const IN_GROUP = 'a parenthesis after `group_left` without one of its own would be taken for its labels'
 
 /** Whether it comes after `group_left` or `group_right` that stands there without labels. */
-function followsBareGroup({ parent }: PromqlNode): boolean {
-  const last = parent === undefined ? undefined : childOf(parent, 'MatchingModifierClause')?.children.at(-1)
-  return last?.type === 'GroupLeft' || last?.type === 'GroupRight'
+function followsBareGroup({ from }: PromqlNode, text: string): boolean {
+  return /\bgroup_(left|right)(\s|#[^\n]*\n)*$/i.test(text.slice(0, from))
 }
 
 /** What passed a comparison gets its old unit back; or loses the factor that the way back would give it. */
@@ -85,8 +99,8 @@ function takesComparison(parent: PromqlNode | undefined): boolean {
 
 /** Whether the text has beside the selector the factor that the way back would have written. */
 export function hasFactorOf(selector: PromqlNode, text: string, scale: Scale): boolean {
-  const place = placeOfFactor(selector, node => callName(node, text))
-  return typeof place === 'object' && cancelled(place, text, scale) !== undefined
+  const place = placeOfFactor(selector, node => callName(node, text), 'take')
+  return typeof place === 'object' && cancelled(place, text, scale, 'take') !== undefined
 }
 
 /** The factor from the new unit back to the old one. */
@@ -95,7 +109,7 @@ function factorText({ multiply, divide }: Scale): string {
 }
 
 /** The expression to multiply; undefined where the numbers do not matter, a sentence where it cannot be done. */
-function placeOfFactor(selector: PromqlNode, nameOf: NameOf): PromqlNode | string | undefined {
+function placeOfFactor(selector: PromqlNode, nameOf: NameOf, mode: FactorMode): PromqlNode | string | undefined {
   const modified = climb(selector, ['OffsetExpr', 'StepInvariantExpr'])
   const inParens = climb(modified, ['OffsetExpr', 'StepInvariantExpr', 'ParenExpr'])
   if (modified.parent?.type !== 'MatrixSelector') {
@@ -103,7 +117,7 @@ function placeOfFactor(selector: PromqlNode, nameOf: NameOf): PromqlNode | strin
     if (call?.type === 'FunctionCall' && /^[$[]/.test(nameOf(call) ?? '')) {
       return 'a function that is a variable may not follow the unit by a plain factor'
     }
-    return isBlind(call, nameOf) ? undefined : modified
+    return isBlind(call, nameOf, mode) ? undefined : modified
   }
   const range = climb(modified.parent, ['OffsetExpr', 'StepInvariantExpr', 'ParenExpr'])
   const call = callAround(range)
@@ -111,12 +125,14 @@ function placeOfFactor(selector: PromqlNode, nameOf: NameOf): PromqlNode | strin
   if (call === undefined || name === undefined) return 'a range outside of a function has no place for a factor'
   const degree = DEGREE_OF_RANGE_FUNCTION[name]
   if (degree === undefined) return `\`${name}\` does not follow the unit by a plain factor`
-  if (degree === 0 || isBlind(callAround(climb(call, ['ParenExpr'])), nameOf)) return undefined
+  if (degree === 0 || isBlind(callAround(climb(call, ['ParenExpr'])), nameOf, mode)) return undefined
   return call
 }
 
-function isBlind(call: PromqlNode | undefined, nameOf: NameOf): boolean {
-  return call !== undefined && BLIND_TO_VALUES.has(nameOf(call) ?? '')
+/** Where a factor has to stand or go it may as well be one that only does no harm. */
+function isBlind(call: PromqlNode | undefined, nameOf: NameOf, mode: FactorMode = 'fit'): boolean {
+  const name = call === undefined ? undefined : nameOf(call)
+  return name !== undefined && (mode === 'fit' ? BLIND_TO_VALUES : BLIND_TO_PRODUCTS).has(name)
 }
 
 function climb(node: PromqlNode, through: readonly string[]): PromqlNode {
@@ -154,6 +170,8 @@ function jumpAbove(place: PromqlNode, nameOf: NameOf): string | undefined {
     }
     const name = node.type === 'FunctionCall' || node.type === 'AggregateExpr' ? (nameOf(node) ?? '') : ''
     if (JUMPS.has(name) || name.startsWith('histogram_')) return `\`${name}\``
+    // What is above does not see the numbers any more.
+    if (BLIND_TO_VALUES.has(name) || DEGREE_OF_RANGE_FUNCTION[name] === 0) break
   }
   return isOrdered ? 'order' : undefined
 }
@@ -168,7 +186,7 @@ function inserted(place: PromqlNode, scale: Scale): Edit[] {
 }
 
 /** Takes away what `inserted` would write on the way back, and nothing else. */
-function cancelled(place: PromqlNode, text: string, scale: Scale): Edit[] | undefined {
+function cancelled(place: PromqlNode, text: string, scale: Scale, mode: FactorMode): Edit[] | undefined {
   const written = factorText(inverse(scale))
   const product = place.parent
   if (product?.type !== 'BinaryExpr' || product.children[0] !== place) return undefined
@@ -177,7 +195,7 @@ function cancelled(place: PromqlNode, text: string, scale: Scale): Edit[] | unde
   const nameOf = (node: PromqlNode) => callName(node, text)
   if (!isPowerOfTwo(scale) && chainAbove(product, text, inverse(scale), nameOf) !== undefined) return undefined
   // The way back would not write it where the numbers do not matter.
-  if (isBlind(callAround(climb(product, ['ParenExpr'])), nameOf)) return undefined
+  if (isBlind(callAround(climb(product, ['ParenExpr'])), nameOf, mode)) return undefined
   const factor = { start: place.to, end: product.to, text: '' }
   const parens = product.parent
   if (parens !== undefined && isTight(product) && needsParens(parens)) {

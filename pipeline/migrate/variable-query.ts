@@ -1,7 +1,7 @@
 /** Queries of Grafana's variables: `label_values(metric, label)`, `query_result(expression)` and the like. */
 import type { Edit } from './edits.ts'
-import { UNCHANGED, type LabelScope } from './label-scope.ts'
-import type { Surroundings } from './rename-label.ts'
+import { UNCHANGED } from './label-scope.ts'
+import { otherValues, type Surroundings } from './rename-label.ts'
 import { rewriteExpression, type Remark, type Rewriting } from './rewrite-expression.ts'
 import { compileRegex } from '../relabel/regex.ts'
 
@@ -13,7 +13,41 @@ export type QueryRewriting = Rewriting & {
 const CALL = /^(\s*)(label_values|query_result|label_names|metrics)\s*\(([\s\S]*)\)\s*$/
 const NOTHING: QueryRewriting = { isUnderstood: true, edits: [], remarks: [], notes: [], scope: UNCHANGED }
 
-export function rewriteVariableQuery(text: string, surroundings: Surroundings): QueryRewriting {
+export type VariableRewriting = QueryRewriting & {
+  /** Of the regular expression that picks the values from the result. */
+  readonly regexEdits: readonly Edit[]
+}
+
+export function rewriteVariable(query: string, regex: string, surroundings: Surroundings): VariableRewriting {
+  const rewriting = rewriteVariableQuery(query, surroundings)
+  const { scope, translatedTo } = rewriting
+  if (regex === '' || scope.shape === '' || rewriting.remarks.length > 0) return { ...rewriting, regexEdits: [] }
+  if (/^\s*query_result\b/.test(query)) return rewritePicked(rewriting, regex)
+  if (translatedTo === undefined || PICKS_ALL.test(regex)) return { ...rewriting, regexEdits: [] }
+  return { ...left(0, `its regular expression is for other values: ${otherValues(translatedTo)}`), regexEdits: [] }
+}
+
+const PICKS_ALL = /^\/?\^?\(?\.[*+]\)?\$?\/?$/
+
+/** What the result of `query_result` is picked from is the text of series, label names included. */
+function rewritePicked(rewriting: QueryRewriting, regex: string): VariableRewriting {
+  const regexEdits: Edit[] = []
+  const translated = new Set<string>()
+  for (const { 0: word, index } of regex.matchAll(/(?<![\w\\])[A-Za-z_]\w*(?=\s*=)/g)) {
+    const resolution = rewriting.scope.resolve(word)
+    if (resolution.kind === 'same') continue
+    if (resolution.kind !== 'renamed') {
+      return { ...left(0, `"${word}", which its regular expression picks, changes`), regexEdits: [] }
+    }
+    regexEdits.push({ start: index, end: index + word.length, text: resolution.to })
+    if (!resolution.hasSameValues) translated.add(resolution.to)
+  }
+  const [translatedTo] = translated
+  if (translated.size > 1) return { ...left(0, 'its regular expression picks several labels'), regexEdits: [] }
+  return { ...rewriting, regexEdits, ...(translatedTo !== undefined && { translatedTo }) }
+}
+
+function rewriteVariableQuery(text: string, surroundings: Surroundings): QueryRewriting {
   const call = CALL.exec(text)
   if (call === null) return rewriteExpression(text, surroundings)
   const [, , name, argument] = call
@@ -86,16 +120,4 @@ function moved<T extends Rewriting>(rewriting: T, by: number): T {
     remarks: rewriting.remarks.map(moveRemark),
     notes: rewriting.notes.map(moveRemark),
   }
-}
-
-/** What the result of `query_result` is picked from by a regular expression: the text of series, label names included. */
-export function rewriteResultRegex(regex: string, scope: LabelScope): { edits: Edit[] } | { remark: Remark } {
-  const edits: Edit[] = []
-  if (scope.shape === '') return { edits }
-  for (const { 0: word, index } of regex.matchAll(/(?<![\w\\])[A-Za-z_]\w*(?=\s*=)/g)) {
-    const resolution = scope.resolve(word)
-    if (resolution.kind === 'renamed') edits.push({ start: index, end: index + word.length, text: resolution.to })
-    else if (resolution.kind !== 'same') return { remark: { at: index, message: `"${word}" changes` } }
-  }
-  return { edits }
 }

@@ -7,6 +7,8 @@ export type LabelChange = {
   readonly reason?: string | undefined
   /** False where the label has a successor that says the same of a series in other values, as two kinds of id do. */
   readonly hasSameValues: boolean
+  /** Whether it and its successor tell the same series apart, as two kinds of id do. */
+  readonly isId?: boolean
 }
 
 /** Of a metric; nothing in `to`: it is removed, and `reason` says why. */
@@ -48,6 +50,8 @@ export type Vocabulary = {
   readonly changes: ReadonlyMap<string, readonly MetricChange[]>
   /** What becomes of a metric that is not among these: its labels may have got other names. */
   readonly other: (name: string) => MetricChange | undefined
+  /** Whether only the new vocabulary has the name. */
+  readonly isNewName: (name: string) => boolean
 }
 
 /** Whether nothing changes at all. */

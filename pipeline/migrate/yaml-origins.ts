@@ -1,12 +1,13 @@
 /**
- * Finds where the characters of a YAML scalar stand in its file. A scalar loses indentation and escapes and joins lines on its way, so
- * value and file are read side by side. What does not fit gives nothing, and then nothing is changed.
+ * Finds where the characters of a YAML scalar stand in its file. On its way a scalar loses indentation, joins lines and reads escapes,
+ * but what is no blank comes in the same order. So value and file are read side by side, and blanks are passed over in both. What does
+ * not fit gives nothing, and then nothing is changed.
  */
 
 /** As `yaml` calls the ways to write a scalar. */
 type ScalarType = string
 
-/** For each character of `value`, and for its end, the offset in `text`. */
+/** For each character of `value`, and for its end, the offset in `text`. A blank is where the character before it ends. */
 export function alignScalar(
   value: string,
   text: string,
@@ -14,41 +15,15 @@ export function alignScalar(
   end: number,
   type: ScalarType,
 ): readonly number[] | undefined {
-  if (type === 'BLOCK_LITERAL') return alignLines(value, text, start, end)
-  if (type === 'BLOCK_FOLDED') {
+  if (type.startsWith('BLOCK_')) {
     const header = text.indexOf('\n', start) + 1
-    const indent = /^\s*/.exec(text.slice(header, end))![0].length
-    return alignFolded(value, text, header + indent, end, '')
+    return header === 0 ? undefined : alignFrom(value, text, header, end, '')
   }
   const quote = type === 'QUOTE_DOUBLE' ? '"' : type === 'QUOTE_SINGLE' ? "'" : ''
-  return alignFolded(value, text, start + quote.length, end - quote.length, quote)
+  return alignFrom(value, text, start + quote.length, end - quote.length, quote)
 }
 
-/** In a literal block each line of the value is the end of a line of the file. */
-function alignLines(value: string, text: string, start: number, end: number): readonly number[] | undefined {
-  const origins: number[] = []
-  let lineStart = text.indexOf('\n', start) + 1
-  if (lineStart === 0) return undefined
-  const lines = value.split('\n')
-  for (const [i, line] of lines.entries()) {
-    // The value ends with the last line break; what follows belongs to nobody.
-    if (i === lines.length - 1 && line === '') break
-    let lineEnd = text.indexOf('\n', lineStart)
-    if (lineEnd < 0) lineEnd = text.length
-    const contentEnd = text[lineEnd - 1] === '\r' ? lineEnd - 1 : lineEnd
-    const contentStart = contentEnd - line.length
-    if (contentStart < lineStart || !text.startsWith(line, contentStart)) return undefined
-    for (let column = 0; column < line.length; column++) origins.push(contentStart + column)
-    if (i < lines.length - 1) origins.push(contentEnd)
-    lineStart = lineEnd + 1
-  }
-  const last = origins.at(-1)
-  origins.push(last === undefined ? end : last + 1)
-  return origins.length === value.length + 1 ? origins : undefined
-}
-
-/** Where lines may be joined: a blank of the value can be a line break of the file. */
-function alignFolded(
+function alignFrom(
   value: string,
   text: string,
   start: number,
@@ -57,38 +32,45 @@ function alignFolded(
 ): readonly number[] | undefined {
   const origins: number[] = []
   let at = start
-  let i = 0
-  while (i < value.length) {
-    const character = value[i]!
-    if (quote === '"' && text[at] === '\\') {
-      const escaped = readEscape(text, at)
-      if (!value.startsWith(escaped.text, i)) return undefined
-      for (let part = 0; part < escaped.text.length; part++) origins.push(at)
-      i += escaped.text.length
-      at = escaped.end
-    } else if (quote === "'" && character === "'" && text.startsWith("''", at)) {
+  while (origins.length < value.length) {
+    if (isBlank(value[origins.length]!)) {
       origins.push(at)
-      at += 2
-      i++
-    } else if (text[at] === character && character !== '\n') {
-      origins.push(at)
-      at++
-      i++
-    } else if (/\s/.test(text[at] ?? '')) {
-      const blanks = /^\s+/.exec(text.slice(at, end))?.[0] ?? ''
-      if (!blanks.includes('\n')) return undefined
-      const breaks = /^(?: |\n+)/.exec(value.slice(i))?.[0] ?? ''
-      for (let part = 0; part < breaks.length; part++) origins.push(at)
-      i += breaks.length
-      // A line that is indented further keeps that.
-      const kept = breaks.startsWith('\n') ? /^ */.exec(value.slice(i))![0].length : 0
-      at += Math.max(1, blanks.length - kept)
-    } else {
-      return undefined
+      continue
     }
+    const part = nextPart(text, at, end, quote)
+    if (part === undefined || !value.startsWith(part.text, origins.length)) return undefined
+    for (let i = 0; i < part.text.length; i++) origins.push(part.start)
+    at = part.end
   }
   origins.push(at)
-  return at <= end ? origins : undefined
+  return nextPart(text, at, end, quote) === undefined ? origins : undefined
+}
+
+type Part = { readonly text: string; readonly start: number; readonly end: number }
+
+/**
+ * The next character that is no blank, or what an escape stands for. Lines that are joined by an escape belong to what comes then: a blank
+ * that is put there stands at the end of a line, and not at the beginning of the next, where it would be lost.
+ */
+function nextPart(text: string, from: number, end: number, quote: string): Part | undefined {
+  let [start, at] = [from, from]
+  while (at < end) {
+    const part = partAt(text, at, quote)
+    if (!isBlank(part.text)) return { ...part, start }
+    at = part.end
+    if (part.text !== '') start = at
+  }
+  return undefined
+}
+
+function partAt(text: string, start: number, quote: string): Part {
+  if (quote === '"' && text[start] === '\\') return { start, ...readEscape(text, start) }
+  const isDoubled = quote === "'" && text.startsWith("''", start)
+  return { text: text[start]!, start, end: start + (isDoubled ? 2 : 1) }
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === ''
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -12,7 +12,7 @@ import {
 } from 'yaml'
 import { createSource } from '../config/source.ts'
 import { syntaxFindings } from '../config/yaml-syntax.ts'
-import { MAX_DEPTH, SyntaxProblem, type TreeEntry, type TreeNode, type TreeText } from './document-tree.ts'
+import { MAX_DEPTH, SyntaxProblem, type Spell, type TreeEntry, type TreeNode, type TreeText } from './document-tree.ts'
 import { alignScalar } from './yaml-origins.ts'
 
 const OPTIONS = { version: '1.2', schema: 'core', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
@@ -23,14 +23,10 @@ type ToFile = (offset: number) => number | undefined
  * The documents of a stream become the items of a list. `toFile` leads from places in `text` to places in the file, where the text itself
  * is one of another document.
  */
-export function readYaml(
-  text: string,
-  toFile: ToFile = offset => offset,
-  spellIn: (text: string) => string = inner => inner,
-): TreeNode {
+export function readYaml(text: string, toFile: ToFile = offset => offset, spellIn: Spell = inner => inner): TreeNode {
   const documents = parseDocuments(text)
   for (const document of documents) refuseErrors(text, document, toFile)
-  const items = documents.map(({ contents }) => readNode(contents, { text, toFile, spellIn }, 0))
+  const items = documents.map(({ contents }) => readNode(contents, { text, toFile, spellIn, isInBrackets: false }, 0))
   return items.length === 1 ? items[0]! : { kind: 'list', start: 0, items }
 }
 
@@ -53,11 +49,19 @@ function refuseErrors(text: string, document: Document.Parsed, toFile: ToFile): 
   throw new SyntaxProblem(`this is no YAML: ${first?.message ?? 'it cannot be read'}`, toFile(offset) ?? toFile(0) ?? 0)
 }
 
-type Whole = { readonly text: string; readonly toFile: ToFile; readonly spellIn: (text: string) => string }
+type Whole = {
+  readonly text: string
+  readonly toFile: ToFile
+  readonly spellIn: Spell
+  /** In `[...]` or `{...}`, where texts without quotes end at commas and brackets. */
+  readonly isInBrackets: boolean
+}
 
-function readNode(node: ParsedNode | null, whole: Whole, depth: number): TreeNode {
+function readNode(node: ParsedNode | null, around: Whole, depth: number): TreeNode {
   // What an alias stands for is in the tree once, where its anchor is.
   if (node === null || isAlias(node)) return { kind: 'other', start: 0 }
+  const hasBrackets = (isMap(node) || isSeq(node)) && node.flow === true
+  const whole = hasBrackets ? { ...around, isInBrackets: true } : around
   const start = whole.toFile(node.range[0]) ?? 0
   if (depth > MAX_DEPTH) throw new SyntaxProblem(`nested more than ${MAX_DEPTH} levels deep`, start)
   if (isMap(node)) return { kind: 'map', start, entries: readEntries(node, whole, depth) }
@@ -74,7 +78,7 @@ function readEntries(map: YAMLMap.Parsed, whole: Whole, depth: number): TreeEntr
   })
 }
 
-function readScalar(scalar: Scalar.Parsed, { text, toFile, spellIn }: Whole): TreeText | undefined {
+function readScalar(scalar: Scalar.Parsed, { text, toFile, spellIn, isInBrackets }: Whole): TreeText | undefined {
   const { value, range, type } = scalar
   if (typeof value !== 'string') return undefined
   let origins: readonly number[] | undefined
@@ -90,11 +94,15 @@ function readScalar(scalar: Scalar.Parsed, { text, toFile, spellIn }: Whole): Tr
     start: toFile(range[0]) ?? 0,
     text: value,
     originOf,
-    spell: added => spellIn(spelled(added, type)),
+    spell(added) {
+      const spelling = spelled(added, type, isInBrackets)
+      return spelling === undefined ? undefined : spellIn(spelling)
+    },
   }
 }
 
-function spelled(text: string, type: string | undefined): string {
+function spelled(text: string, type: string | undefined, isInBrackets: boolean): string | undefined {
   if (type === 'QUOTE_DOUBLE') return JSON.stringify(text).slice(1, -1)
-  return type === 'QUOTE_SINGLE' ? text.replaceAll("'", "''") : text
+  if (type === 'QUOTE_SINGLE') return text.replaceAll("'", "''")
+  return type === 'PLAIN' && (isInBrackets ? /[,[\]{}]/ : /: | #/).test(text) ? undefined : text
 }

@@ -218,7 +218,11 @@ async function ask(api: string, expression: string): Promise<number[] | undefine
   if (status !== 'success') return undefined
   if (data.resultType === 'scalar') return [Number((data.result as [number, string])[1])]
   const vector = data.result as { value?: [number, string] }[]
-  return vector.map(({ value }) => Number(value?.[1])).sort((a, b) => a - b)
+  return vector.map(({ value }) => Number(value?.[1])).sort(withNaNLast)
+}
+
+function withNaNLast(a: number, b: number): number {
+  return Number(Number.isNaN(a)) - Number(Number.isNaN(b)) || a - b || 0
 }
 
 function isNearly(a: readonly number[], b: readonly number[] | undefined): boolean {

@@ -53,9 +53,11 @@ function linesOf(
     // What a metric only may have is had by some.
     for (const [label, change] of labels) {
       if (!hasKnownLabels && series % 2 === 0) continue
-      const value = `${label}-${series}`
-      if (side === 'before') own[label] = value
-      else if (change.to !== undefined) own[change.to] = change.hasSameValues ? value : `new-${value}`
+      const isName = !change.hasSameValues && change.isId !== true
+      // Names that become others tell other series apart than they did; ids tell the same ones apart.
+      if (side === 'before') own[label] = `${label}-${isName ? series % 2 : series}`
+      else if (change.to !== undefined && isName) own[change.to] = `new-${label}-${series >> 1}`
+      else if (change.to !== undefined) own[change.to] = `${change.hasSameValues ? '' : 'new-'}${label}-${series}`
     }
     if (side === 'after') {
       for (const label of added) own[label] = `${label}-${series}`

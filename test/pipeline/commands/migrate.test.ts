@@ -65,10 +65,8 @@ describe('gpucol migrate', () => {
     return resultOf(migrate, ['--from', '2.16', '--to', '2.17', ...args])
   }
 
-  const ACCEPTED = '--accept-other-values'
-
   it('rewrites a dashboard with its variables, legends, fields and annotations, and nothing else', async () => {
-    const { code, out, err } = await run(ACCEPTED, file('a.json', DASHBOARD))
+    const { code, out, err } = await run(file('a.json', DASHBOARD))
     const expected = DASHBOARD.replaceAll('(runai_job_requested_gpus', '(runai_requested_gpus_per_workload')
       .replaceAll('job_name', 'workload_name')
       .replaceAll('job_uuid', 'workload_id')
@@ -80,7 +78,7 @@ describe('gpucol migrate', () => {
   })
 
   it('rewrites rules with comments and formatting kept, and follows what they record', async () => {
-    const { code, out, err } = await run(ACCEPTED, file('a.yaml', RULES))
+    const { code, out, err } = await run(file('a.yaml', RULES))
     const expected = RULES.replace('runai_job_requested_gpus', 'runai_requested_gpus_per_workload')
       .replace('runai_gpu_idle_time_per_workload', 'runai_gpu_idle_seconds_per_workload')
       .replaceAll('job_name', 'workload_name')
@@ -92,7 +90,7 @@ describe('gpucol migrate', () => {
   it('rewrites rules and dashboards that are texts of a manifest', async () => {
     const indent = (text: string): string => text.replace(/^/gm, '    ').trimEnd()
     const manifest = `kind: ConfigMap\ndata:\n  a.json: |\n${indent(DASHBOARD)}\n  rules.yaml: |\n${indent(RULES)}\n`
-    const { code, out } = await run(ACCEPTED, file('a.yaml', manifest))
+    const { code, out } = await run(file('a.yaml', manifest))
     assert.equal(code, 0)
     assert.match(out, /^ {10}.*runai_requested_gpus_per_workload\{workload_name=~\\"\$job\\"\}\) \\u003e 1/m)
     assert.match(out, /^ {14}max by \(workload_name\) \(runai_gpu_idle_seconds_per_workload\)$/m)
@@ -120,26 +118,56 @@ describe('gpucol migrate', () => {
     }
   })
 
+  it('leaves a text that would need quotes, and says so', async () => {
+    const text = `- { expr: kube_pod_container_resource_requests_cpu_cores > 5, for: 5m }\n- { expr: 'kube_hpa_metadata_generation' }\n`
+    const { code, out, err } = await resultOf(migrate, [
+      '--from',
+      'kube-state-metrics-1',
+      '--to',
+      'kube-state-metrics-2',
+      file('a.yaml', text),
+    ])
+    assert.deepEqual([code, out], [0, text.replace('kube_hpa', 'kube_horizontalpodautoscaler')])
+    assert.match(err, /a.yaml:1:11: left as it is: .*in quotes it might/)
+  })
+
   it('shows what changes, or only whether', async () => {
     const path = file('a.yaml', RULES)
-    const { code, out } = await run(ACCEPTED, '--diff', path)
+    const { code, out } = await run('--diff', path)
     assert.equal(code, 0)
     assert.match(out, /^--- .*\n\+\+\+ .*\n@@ -3,12 \+3,12 @@\n/)
     assert.match(out, /^-        expr: sum by \(job_name\)/m)
     assert.match(out, /^\+        expr: sum by \(workload_name\)/m)
-    assert.deepEqual([(await run(ACCEPTED, '--check', path)).code, readFileSync(path, 'utf8')], [1, RULES])
+    assert.deepEqual([(await run('--check', path)).code, readFileSync(path, 'utf8')], [1, RULES])
     assert.equal((await run('--check', file('b.yaml', 'groups: []\n'))).code, 0)
+    const short = await run('--diff', file('c.yaml', 'a:\nexpr: runai_job_total_runtime'))
+    const marker = '\n\\ No newline at end of file\n'
+    const [before, after] = ['-expr: runai_job_total_runtime', '+expr: runai_run_time_seconds_per_workload']
+    assert.ok(short.out.endsWith(`\n a:\n${before}${marker}${after}${marker}`), short.out)
+  })
+
+  it('knows by the text what a file of any other name is', async () => {
+    const texts = [
+      '[{ "expr": "X" }]',
+      '- alert: a\n  expr: X\n',
+      '# a\ngroups:\n- rules: [{ expr: X }]\n',
+      '[[a]] * X',
+    ]
+    for (const text of texts) {
+      const { out } = await run(file('a.txt', text.replaceAll('X', 'runai_job_total_runtime')))
+      assert.match(out, /runai_run_time_seconds_per_workload/, text)
+    }
   })
 
   it('writes files in place, with their mode, through links, and leaves nothing beside them', async () => {
     const path = file('a.yaml', RULES)
     chmodSync(path, 0o640)
     symlinkSync(path, join(folder, 'link.yaml'))
-    const { code, out } = await run(ACCEPTED, '--in-place', join(folder, 'link.yaml'))
+    const { code, out } = await run('--in-place', join(folder, 'link.yaml'))
     assert.deepEqual([code, out, statSync(path).mode & 0o777], [0, '', 0o640])
     assert.match(readFileSync(path, 'utf8'), /workload_name/)
     assert.deepEqual(readdirSync(folder).toSorted(), ['a.yaml', 'link.yaml'])
-    const back = await resultOf(migrate, ['--from', '2.17', '--to', '2.16', ACCEPTED, path])
+    const back = await resultOf(migrate, ['--from', '2.17', '--to', '2.16', path])
     assert.equal(back.out, RULES)
   })
 

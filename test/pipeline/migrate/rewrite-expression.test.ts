@@ -110,14 +110,18 @@ describe('rewriting an expression', () => {
   const BY_VALUE: readonly (readonly [text: string, accepted: string])[] = [
     ['sum by (job_name, project) (runai_job_cpu_usage)', 'sum by (workload_name, project) (runai_job_cpu_usage)'],
     ['sum(runai_job_cpu_usage) without(job_uuid)', 'sum(runai_job_cpu_usage) without(workload_id)'],
-    ['topk(3, runai_job_cpu_usage) by (job_uuid)', 'topk(3, runai_job_cpu_usage) by (workload_id)'],
+    ['topk(3, runai_job_cpu_usage) by (job_name)', 'topk(3, runai_job_cpu_usage) by (workload_name)'],
     [
-      'runai_job_cpu_usage / on (job_uuid) runai_job_memory_used_bytes',
-      'runai_job_cpu_usage / on (workload_id) runai_job_memory_used_bytes',
+      'runai_job_cpu_usage / on (job_name) runai_job_memory_used_bytes',
+      'runai_job_cpu_usage / on (workload_name) runai_job_memory_used_bytes',
     ],
     [
-      'runai_job_cpu_usage / ignoring (job_name) runai_job_memory_used_bytes',
-      'runai_job_cpu_usage / ignoring (workload_name) runai_job_memory_used_bytes',
+      'runai_job_cpu_usage / ignoring (job_uuid) runai_job_memory_used_bytes',
+      'runai_job_cpu_usage / ignoring (workload_id) runai_job_memory_used_bytes',
+    ],
+    [
+      'sum by (job_uuid, job_name) (label_replace(runai_job_cpu_usage, "job_uuid", "", "project", ".*"))',
+      'sum by (workload_id, workload_name) (label_replace(runai_job_cpu_usage, "workload_id", "", "project", ".*"))',
     ],
     [
       'runai_job_cpu_usage * on (project) group_left(job_name) runai_job_memory_used_bytes',
@@ -152,6 +156,43 @@ describe('rewriting an expression', () => {
       assert.equal(applyEdits(text, edits), expected)
       assert.match(notes[0]!.message, /depends on the values/)
     }
+  })
+
+  const BY_ID: readonly (readonly [older: string, newer: string])[] = [
+    ['sum by (job_uuid) (runai_job_cpu_usage)', 'sum by (workload_id) (runai_job_cpu_usage)'],
+    ['sum by (job_name, job_uuid) (runai_job_cpu_usage)', 'sum by (workload_name, workload_id) (runai_job_cpu_usage)'],
+    ['topk(3, runai_job_cpu_usage) by (job_uuid)', 'topk(3, runai_job_cpu_usage) by (workload_id)'],
+    [
+      'count_values by (job_uuid) ("v", runai_job_cpu_usage)',
+      'count_values by (workload_id) ("v", runai_job_cpu_usage)',
+    ],
+    [
+      'runai_job_cpu_usage * on (job_uuid) group_left (job_name) runai_job_memory_used_bytes',
+      'runai_job_cpu_usage * on (workload_id) group_left (workload_name) runai_job_memory_used_bytes',
+    ],
+    [
+      'max by (job_uuid) (runai_job_cpu_usage) > on (job_uuid) min by (job_uuid) (runai_job_requested_gpus)',
+      'max by (workload_id) (runai_job_cpu_usage) > on (workload_id) min by (workload_id) (runai_requested_gpus_per_workload)',
+    ],
+  ]
+
+  it('groups and joins by an id as by the id that stands in its place, whatever else changes with it, and says so', () => {
+    check(
+      BY_ID.flatMap(([older, newer]): Case[] => [
+        [RUNAI, older, newer],
+        [RUNAI_BACK, newer, older],
+      ]),
+    )
+    for (const [older] of BY_ID)
+      assert.match(rewrite(older, RUNAI).notes[0]!.message, /"workload_(id|name)", which stands/)
+    check([
+      [RUNAI, 'sum without (job_name) (runai_job_cpu_usage)', 'sum without (workload_name) (runai_job_cpu_usage)'],
+      [
+        RUNAI,
+        'runai_job_cpu_usage / ignoring (job_name) runai_job_memory_used_bytes',
+        'runai_job_cpu_usage / ignoring (workload_name) runai_job_memory_used_bytes',
+      ],
+    ])
   })
 
   it('matches whole series by labels with other values: they tell apart what they told apart', () => {
@@ -196,6 +237,11 @@ describe('rewriting an expression', () => {
         'runai_gpu_memory_used_mebibytes_per_node offset 5m * 1048576 > 5',
       ],
       [DCGM, 'DCGM_FI_DEV_SM_CLOCK', 'DCGM_FI_DEV_SM_CLOCK_HERTZ / 1000000'],
+      [
+        DCGM,
+        'holt_winters(DCGM_FI_DEV_SM_CLOCK[1h], 0.5, 0.1)',
+        'holt_winters(DCGM_FI_DEV_SM_CLOCK_HERTZ[1h], 0.5, 0.1) / 1000000',
+      ],
       [DCGM, 'rate(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION[5m])', 'rate(DCGM_FI_DEV_GPU_ENERGY_JOULES_TOTAL[5m]) * 1000'],
     ])
   })
@@ -208,6 +254,23 @@ describe('rewriting an expression', () => {
     ])
   })
 
+  it('writes a factor that tells the way back which of two names was meant', () => {
+    const cases: readonly (readonly [older: string, newer: string])[] = [
+      ['runai_node_gpu_used_memory_bytes / 1048576', 'runai_gpu_memory_used_mebibytes_per_node * 1048576 / 1048576'],
+      ['count(runai_node_total_memory_bytes)', 'count(runai_gpu_memory_total_mebibytes_per_node * 1048576)'],
+      [
+        'group by (node) (runai_node_total_memory_bytes)',
+        'group by (node) (runai_gpu_memory_total_mebibytes_per_node * 1048576)',
+      ],
+    ]
+    check(
+      cases.flatMap(([older, newer]): Case[] => [
+        [RUNAI, older, newer],
+        [RUNAI_BACK, newer, older],
+      ]),
+    )
+  })
+
   it('leaves numbers alone where a unit does not matter', () => {
     check([
       [
@@ -218,6 +281,8 @@ describe('rewriting an expression', () => {
       [DCGM, 'count(DCGM_FI_DEV_SM_CLOCK)', 'count(DCGM_FI_DEV_SM_CLOCK_HERTZ)'],
       [DCGM, 'timestamp(DCGM_FI_DEV_SM_CLOCK)', 'timestamp(DCGM_FI_DEV_SM_CLOCK_HERTZ)'],
       [DCGM, 'changes(DCGM_FI_DEV_SM_CLOCK[5m])', 'changes(DCGM_FI_DEV_SM_CLOCK_HERTZ[5m])'],
+      [DCGM, 'count(DCGM_FI_DEV_GPU_UTIL > 5) % 7', 'count(DCGM_FI_DEV_GPU_UTIL_RATIO > 0.05) % 7'],
+      [DCGM, 'count(-DCGM_FI_DEV_GPU_UTIL) == 8', 'count(-(DCGM_FI_DEV_GPU_UTIL_RATIO * 100)) == 8'],
     ])
   })
 
@@ -237,6 +302,16 @@ describe('rewriting an expression', () => {
     const { result, notes } = rewrite('avg_over_time(DCGM_FI_DEV_GPU_UTIL[30m]) < 5', DCGM)
     assert.equal(result, '(avg_over_time(DCGM_FI_DEV_GPU_UTIL_RATIO[30m]) < 0.05) * 100')
     assert.match(notes[0]!.message, /rounding in the new unit may decide/)
+    const outer = rewrite('(DCGM_FI_DEV_GPU_UTIL > 5) >= 29', DCGM)
+    assert.equal(outer.result, '((DCGM_FI_DEV_GPU_UTIL_RATIO > 0.05) * 100) >= 29')
+    assert.match(outer.notes[0]!.message, /rounding in the new unit may decide/)
+  })
+
+  it('says so where some of the names are new already', () => {
+    const { result, notes } = rewrite('DCGM_FI_DEV_GPU_TEMP or DCGM_FI_DEV_GPU_TEMP_CELSIUS', DCGM)
+    assert.equal(result, 'DCGM_FI_DEV_GPU_TEMP_CELSIUS or DCGM_FI_DEV_GPU_TEMP_CELSIUS')
+    assert.match(notes[0]!.message, /DCGM_FI_DEV_GPU_TEMP_CELSIUS is a name of dcgm-exporter-4.9 already/)
+    assert.deepEqual(rewrite('DCGM_FI_DEV_GPU_TEMP_CELSIUS', DCGM).notes, [])
   })
 
   it('adds matchers for what the old name implied, and takes them away', () => {
@@ -252,6 +327,25 @@ describe('rewriting an expression', () => {
         'kube_pod_container_resource_requests_cpu_cores',
       ],
     ])
+    const both: readonly (readonly [older: string, newer: string])[] = [
+      ['kube_node_status_capacity_pods{}', 'kube_node_status_capacity{resource="pods", unit="integer",}'],
+      ['kube_node_status_capacity_pods{ }', 'kube_node_status_capacity{resource="pods", unit="integer", }'],
+      [
+        'kube_node_status_capacity_pods{node="a", }',
+        'kube_node_status_capacity{node="a", resource="pods", unit="integer", }',
+      ],
+      [
+        'sum without (node) (kube_node_status_capacity_pods)',
+        'sum without (node) (kube_node_status_capacity{resource="pods", unit="integer"})',
+      ],
+    ]
+    const back = vocabularyBetween('kube-state-metrics-2', 'kube-state-metrics-1')
+    check(
+      both.flatMap(([older, newer]): Case[] => [
+        [KUBE, older, newer],
+        [back, newer, older],
+      ]),
+    )
   })
 
   it('sees through the variables of Grafana', () => {
@@ -283,7 +377,17 @@ describe('rewriting an expression', () => {
         '${agg}(DCGM_FI_DEV_GPU_TEMP_CELSIUS{a=")"}) by (gpu) + abs($g(foo))',
       ],
       [DCGM, 'DCGM_FI_DEV_GPU_TEMP > $limit', 'DCGM_FI_DEV_GPU_TEMP_CELSIUS > $limit'],
+      [
+        DCGM,
+        'clamp_min(DCGM_FI_DEV_GPU_TEMP, $low) > on () group_left () vector($limit)',
+        'clamp_min(DCGM_FI_DEV_GPU_TEMP_CELSIUS, $low) > on () group_left () vector($limit)',
+      ],
       [DCGM, 'foo_${bar}_baz{$label="x", $more}', 'foo_${bar}_baz{$label="x", $more}'],
+      [
+        RUNAI,
+        'runai_active_job_cpu_limits{job_name${matches_job}, a="b"}',
+        'runai_cpu_limits_per_active_workload{job_name${matches_job}, a="b"}',
+      ],
     ])
   })
 
@@ -312,7 +416,14 @@ describe('rewriting an expression', () => {
     checkLeft([
       [RUNAI, 'runai_job_cpu_usage / on (job_uuid) runai_active_job_cpu_requested_cores', /not the same on both sides/],
       [RUNAI, 'runai_job_cpu_usage / foo', /would not match by their labels/],
+      [
+        RUNAI,
+        'runai_project_info * on (project) group_left (department_name) foo',
+        /would not write over its namesake/,
+      ],
       [RUNAI, 'sum by (job_name) (runai_job_cpu_usage or foo)', /./],
+      [KUBE, 'sum by (nodeName) (kube_volumeattachment_info) * on (node) sum(foo)', /"node" is not the same on both/],
+      [KUBE, 'sum by (node) (sum by (nodeName) (kube_volumeattachment_info))', /"node" is a label of/],
       [RUNAI, 'sum without (node) (runai_gpu_count_per_node)', /`without` would mean other labels/],
       [RUNAI, 'label_replace(runai_job_cpu_usage, "workload_name", "$1", "job_name", "(.*)")', /is made here/],
       [
@@ -329,8 +440,11 @@ describe('rewriting an expression', () => {
       [RUNAI, '{clusterId="a"}', /names no metric/],
       [RUNAI, 'runai_${what}_per_workload', /a variable is part of the metric name/],
       [RUNAI, '$metric{clusterId="a"}', /a variable is part/],
+      [RUNAI, 'topk(5, $metric)', /a variable is part/],
+      [RUNAI, 'clamp_max($metric, 5)', /a variable is part/],
       [RUNAI, 'sum by ($label) (runai_job_cpu_usage)', /a variable names the label/],
       [RUNAI, 'runai_job_cpu_usage{$filters}', /a variable names the label/],
+      [RUNAI, 'runai_job_cpu_usage{job_name${matches_job}}', /a variable names the label/],
     ])
     check([[RUNAI, '{__name__=~"kube_.*"} + kube_${what}_info', '{__name__=~"kube_.*"} + kube_${what}_info']])
   })
@@ -350,9 +464,14 @@ describe('rewriting an expression', () => {
       [DCGM, 'stdvar_over_time(DCGM_FI_DEV_GPU_UTIL[5m])', /does not follow the unit/],
       [DCGM, 'DCGM_FI_DEV_GPU_UTIL[5m]', /a range outside of a function/],
       [DCGM, 'round(DCGM_FI_DEV_GPU_UTIL)', /rounding errors/],
+      [DCGM, 'floor(DCGM_FI_DEV_GPU_UTIL > 5)', /`floor` may see rounding errors/],
+      [DCGM, 'count_values("v", DCGM_FI_DEV_GPU_UTIL > 5)', /`count_values` may see rounding errors/],
+      [DCGM, '(DCGM_FI_DEV_GPU_UTIL > 5) == 29', /a comparison may see rounding errors/],
+      [DCGM, '(DCGM_FI_DEV_GPU_UTIL > 5) % 7', /`%` may see rounding errors/],
       [DCGM, 'avg(DCGM_FI_DEV_GPU_UTIL) == 7', /equal depends on their unit/],
       [DCGM, '$f(DCGM_FI_DEV_GPU_UTIL)', /a function that is a variable/],
       [DCGM, 'a * on (gpu) group_left DCGM_FI_DEV_GPU_UTIL', /would be taken for its labels/],
+      [DCGM, 'a * on (gpu) GROUP_LEFT # b\n DCGM_FI_DEV_GPU_UTIL ^ 2', /would be taken for its labels/],
     ])
   })
 

@@ -54,6 +54,12 @@ const config = {
       description: 'Further metrics, or others instead of those of the catalog that have the same names.',
     },
     interval: duration('How often results are handed on, at full multiples of it by the clock.', '15s'),
+    on_demand: {
+      type: 'boolean',
+      default: false,
+      description:
+        'Whether results are also handed on whenever an exporter is asked for what there is, as `prometheus` is by a scraper, so that they are as new as the last scrapes of targets.',
+    },
     cluster_id: { type: 'string', default: 'local', description: 'What the cluster is called in labels.' },
     hold_failed: duration(
       'How long the last values of a target count that cannot be scraped: one that is missed is no drop in utilisation.',
@@ -97,8 +103,8 @@ const config = {
         'As how many GPUs an allocated MIG instance counts: its slices, as Run:ai has it, 1, or the part of the board that it is.',
     },
     unlimited: {
-      type: 'string',
-      enum: ['inf', '-1', 'omit'],
+      type: ['string', 'integer'],
+      enum: ['inf', -1, '-1', 'omit'],
       default: 'inf',
       description: 'How a quota without limit is shown.',
     },
@@ -198,6 +204,7 @@ export const rollUp = defineProcessor({
     let isLoaded = false
     let flushedMs = -Infinity
     let stopTimer = (): void => {}
+    let stopAnswering = (): void => {}
     let unobserve = (): void => {}
 
     /** Half of the input would be a number that is too small, and nobody could tell. */
@@ -254,8 +261,11 @@ export const rollUp = defineProcessor({
         setBack(clock.now())
         isLoaded = true
         unobserve = observeRollUp(host.counters, cycle, intake, values, clock)
+        if (options.on_demand) stopAnswering = host.demand.answer(flush)
         stopTimer = everyInterval(clock, parseDuration(options.interval), () => {
           flush()
+          // What ends with the process is written when it is handed on, at the end.
+          if (!host.storage.persistent) return
           cycle.collect(clock.now())
           state.save()
         })
@@ -272,6 +282,7 @@ export const rollUp = defineProcessor({
       flush,
       async stop() {
         stopTimer()
+        stopAnswering()
         unobserve()
         gate.stop()
         if (!isLoaded) return
@@ -292,7 +303,7 @@ type ModelOptions = {
   readonly cluster_id: string
   readonly gpu_memory_request: 'MB' | 'MiB'
   readonly mig_counts: 'slices' | 'instances' | 'share'
-  readonly unlimited: ModelRules['unlimited']
+  readonly unlimited: ModelRules['unlimited'] | -1
   readonly reservation_namespaces: readonly string[]
 }
 
@@ -313,7 +324,7 @@ function rulesOfModel(options: ModelOptions, host: Host): () => ModelRules {
         assignment,
         clusterId: options.cluster_id,
         megabytesPerRequested: options.gpu_memory_request === 'MiB' ? 1.048576 : 1,
-        unlimited: options.unlimited,
+        unlimited: options.unlimited === -1 ? '-1' : options.unlimited,
       }
     }
     return known

@@ -21,8 +21,9 @@ export type Activity = {
   readonly workloads: Times
   /** Takes from readings what pairs did: before readings change hands, and at every flush. */
   note(): void
-  /** The same for pairs of some devices. */
-  noteDevices(numbers: Iterable<number>): void
+  /** The same for pairs of some devices, and for those that have some readings of their own, of what they did before a time. */
+  noteDevices(numbers: Iterable<number>, beforeMs?: number): void
+  noteOwn(numbers: Iterable<number>, beforeMs?: number): void
   /** Follows the model. */
   refresh(changedPairs: Changed): void
   /** What was kept has been read from disk. It is not forgotten as long as nobody may know yet that it is gone. */
@@ -44,6 +45,8 @@ type PairState = {
   readonly key: string
   sinceMs: number
   activeMs: number
+  /** Whether it had a reading of its own when it was last looked at. */
+  hadOwn: boolean
   /** Whose times they are. */
   holders: Times
   holder: number
@@ -98,7 +101,7 @@ export function createActivity(
     const state: PairState =
       known?.key === pair.key
         ? known
-        : { key: pair.key, sinceMs: NaN, activeMs: NaN, holders: pods, holder: -1, workload: -1 }
+        : { key: pair.key, sinceMs: NaN, activeMs: NaN, hadOwn: false, holders: pods, holder: -1, workload: -1 }
     const isJob = 'host' in pair.holder
     state.holders = isJob ? jobs : pods
     state.holder = isJob
@@ -108,18 +111,26 @@ export function createActivity(
     states[place] = state
   }
 
-  function note(place: number): void {
+  function note(place: number, beforeMs: number): void {
     const state = states[place]
     if (state === undefined) return
     const number = pairReadings.numbers[place]!
+    // What it has done since is that of others, until it is known whose it is.
+    if (number >= 0 && values.devices.isMoved(number)) return
     const own = pairReadings.own[place]!
     const ownMs = own < 0 ? NaN : lastRead(ownReadings, own)
     const hasOwn = ownMs === ownMs
+    if (state.hadOwn && !hasOwn) {
+      // From now on it is as busy as the device: as for a pair that begins.
+      if (beforeMs !== Infinity) return
+      state.sinceMs = NaN
+    }
+    state.hadOwn = hasOwn
     if (state.sinceMs !== state.sinceMs && number >= 0) {
       state.sinceMs = beginning(pairs.list[place]!, number, hasOwn ? ownMs : lastRead(readings, number))
     }
     const activeMs = hasOwn ? activeAt(ownReadings, own) : number < 0 ? NaN : activeAt(readings, number)
-    if (!(activeMs >= state.sinceMs)) return
+    if (!(activeMs >= state.sinceMs && activeMs < beforeMs)) return
     state.activeMs = activeMs
     state.holders.later(state.holder, activeMs)
     workloads.later(state.workload, activeMs)
@@ -140,12 +151,18 @@ export function createActivity(
     ofNumber: number => activeAt(readings, number),
     ofPair: place => states[place]?.activeMs ?? NaN,
     note() {
-      if (readings.length > 0) for (let place = 0; place < pairs.list.length; place++) note(place)
+      if (readings.length > 0) for (let place = 0; place < pairs.list.length; place++) note(place, Infinity)
     },
-    noteDevices(numbers) {
+    noteDevices(numbers, beforeMs = Infinity) {
       if (readings.length === 0) return
       pairsOfDevice ??= new PairsByNumber(pairReadings, values.devices.length)
-      for (const number of numbers) pairsOfDevice.each(number, note)
+      for (const number of numbers) pairsOfDevice.each(number, place => note(place, beforeMs))
+    },
+    noteOwn(numbers, beforeMs = Infinity) {
+      const its = new Set(numbers)
+      for (let place = 0; place < pairs.list.length; place++) {
+        if (its.has(pairReadings.own[place]!)) note(place, beforeMs)
+      }
     },
     refresh(changedPairs) {
       pairsOfDevice = undefined

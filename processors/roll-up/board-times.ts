@@ -28,7 +28,10 @@ export class BoardTimes {
     this.#kept = roomFor(this.#kept, boards.list.length)
     for (const place of changed === 'all' ? boards.list.keys() : changed) {
       const keys = (boards.list[place]?.devices ?? []).map(({ key }) => key)
-      this.#numbers[place] = keys.map(key => devices.find(key)).filter(number => number >= 0)
+      this.#numbers[place] = keys
+        .map(key => devices.find(key))
+        .filter(number => number >= 0)
+        .slice()
       const times = keys.map(key => this.#activity.kept.devices.get(key)?.ms).filter(time => time !== undefined)
       this.#kept[place] = times.length === 0 ? NaN : Math.max(...times)
     }

@@ -20,6 +20,8 @@ export type CounterTotals = {
   add(rule: Rule, grouping: Grouping, slots: Slots, increases: Float64Array): void
   /** By slot; NaN where nobody contributes now. */
   totals(rule: Rule, grouping: Grouping, contributors: Float64Array): Float64Array
+  /** Does something without what things have grown by that may be others' since: it waits until it is known whose they are. */
+  withoutMoved(run: () => void): void
   /** All that is known now has been added; what comes from now on, of things that are known, counts for the same groups. */
   drained(): void
   /** Which things the groups are known of. */
@@ -83,6 +85,21 @@ export function createCounterTotals(values: Values): CounterTotals {
       Float64Array.from(grouping.groups, (group, slot) =>
         group === undefined || contributors[slot] === 0 ? NaN : (totals.get(keyOf(rule, group.labels)) ?? NaN),
       ),
+    withoutMoved(run) {
+      const hidden: (() => void)[] = []
+      for (const { things, values: amounts } of values.increases.values()) {
+        for (let i = 0; i < things.length; i++) {
+          const amount = amounts[i]!
+          if (!things.isMoved(i) || amount !== amount) continue
+          amounts[i] = NaN
+          hidden.push(() => {
+            amounts[i] = amount
+          })
+        }
+      }
+      run()
+      for (const show of hidden) show()
+    },
     drained() {
       for (const { things, values: amounts } of values.increases.values()) {
         const { isKnown } = marks.get(things)!

@@ -39,8 +39,8 @@ export type Cycle = {
   readonly phaseTimes: PhaseTimes
   readonly counterTotals: CounterTotals
   readonly countedWorkloads: CountedWorkloads
-  /** Gives what readings have said until now to those who have them now: the readings of some source, or all. */
-  settle(segments?: readonly Segment[]): void
+  /** Gives what readings have said until now, or before a time, to those who have them now: the readings of some source, or all. */
+  settle(segments?: readonly Segment[], beforeMs?: number): void
   /** Brings what is kept on disk up to date, and goes on from what was. */
   collect(nowMs: number): void
   restore(): void
@@ -100,16 +100,21 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
   let isCompiled = false
   let flushedMs = NaN
 
-  function settle(segments?: readonly Segment[]): void {
+  function settle(segments?: readonly Segment[], beforeMs = Infinity): void {
     if (!isCompiled) return
-    if (segments === undefined || segments.some(({ use }) => use.reading.things === values.own)) activity.note()
-    else {
-      const ofDevices = segments.filter(({ use }) => use.reading.things === values.devices && use.reading.active)
-      for (const { numbers } of ofDevices) activity.noteDevices(numbers)
+    if (segments === undefined) activity.note()
+    for (const { use, numbers } of segments ?? []) {
+      const { things, active } = use.reading
+      if (active && things === values.devices) activity.noteDevices(numbers, beforeMs)
+      else if (active && things === values.own) activity.noteOwn(numbers, beforeMs)
     }
     const hasCounters = segments === undefined || segments.some(({ use }) => use.reading.isIncrease)
     if (totalPlans.length === 0 || !hasCounters) return
     values.renew()
+    counterTotals.withoutMoved(addIncreases)
+  }
+
+  function addIncreases(): void {
     for (const { rule, grouping, members } of totalPlans) {
       for (const { set, slots } of members) {
         const increases =
@@ -126,7 +131,9 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
   function refresh(nowMs: number): void {
     const isChanged = model.refresh()
     const { devices, own, containers, hosts, series } = values
-    const now = [devices, own, containers, hosts, series].map(({ version }) => version).join(' ')
+    const things = [devices, own, containers, hosts, series]
+    for (const one of things) one.settle()
+    const now = things.map(({ version }) => version).join(' ')
     if (hasPhases) phaseTimes.refresh(model.workloads.all, model.podChanges, nowMs)
     if (!isChanged && now === versions) return
     versions = now

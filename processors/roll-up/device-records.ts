@@ -7,7 +7,7 @@ import { deviceKey, type SeenDevice } from '../../pipeline/cluster/seen.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
 import { haveChanged, recordLooks, type Dependencies } from '../../pipeline/model/dependencies.ts'
 import type { Tracked } from '../../pipeline/model/tracked.ts'
-import { entityFrom, type Entity } from './entity.ts'
+import { entityFrom, NO_GROUPS, type Entity } from './entity.ts'
 import { recordOfPod, type PodChange, type PodRecord } from './pod-records.ts'
 import { Attendance, Roster } from './roster.ts'
 
@@ -121,12 +121,15 @@ export class DeviceRecords {
   ): void {
     const known = this.#boards.get(id)
     const before = (known?.devices ?? []).map(({ key }) => this.#devices.get(key)).filter(one => one !== undefined)
-    const devices = [...before, ...added]
+    const devices = before.concat(added)
     if (devices.length === 0) return this.#drop(known)
     const board = this.#boardOf(known, id, devices, clusterId)
     const [pairs, rests] = [known?.pairs ?? [], known?.rests ?? []]
     board.isLoose = false
-    board.pairs = heldDevices(board).flatMap(device => this.#pairsOf(device, board, pods, clusterId, jobs))
+    // A list that was added to has room for more; of these there are as many as GPUs.
+    board.pairs = heldDevices(board)
+      .flatMap(device => this.#pairsOf(device, board, pods, clusterId, jobs))
+      .slice()
     board.rests = restsOf(board)
     leave(this.pairs, pairs, board.pairs)
     leave(this.rests, rests, board.rests)
@@ -147,8 +150,8 @@ export class DeviceRecords {
     const { device, node = '' } = devices[0]!.assignment
     const model = device.model?.replaceAll(' ', '-')
     const attributes = { cluster: clusterId, node, gpu: device.index, uuid: id, model }
-    const entity = entityFrom(attribute => attributes[attribute as keyof typeof attributes])
-    return { ...entity, id, devices, node, pairs: [], rests: [], isLoose: false }
+    const get = (attribute: string): string | undefined => attributes[attribute as keyof typeof attributes]
+    return { get, groups: NO_GROUPS, id, devices, node, pairs: [], rests: [], isLoose: false }
   }
 
   #pairsOf(
@@ -200,7 +203,7 @@ export class DeviceRecords {
       (attribute === 'node' && board.node !== '')
         ? board.get(attribute)
         : holder.get(attribute)
-    return { ...entityFrom(get), key, device, holder, share }
+    return { get, groups: NO_GROUPS, key, device, holder, share }
   }
 }
 
@@ -263,7 +266,7 @@ function restOf(
   const get = (attribute: string): string | undefined =>
     attribute === 'reason' ? reason.replaceAll('_', ' ') : board.get(attribute)
   const key = beside === undefined ? device.key : `${device.key} beside`
-  return { ...entityFrom(get), key, device, board, gpus, reason, beside }
+  return { get, groups: NO_GROUPS, key, device, board, gpus, reason, beside }
 }
 
 function restsOf(board: BoardRecord): RestRecord[] {

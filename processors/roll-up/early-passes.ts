@@ -3,6 +3,7 @@
  * would be there twice until the next scrape.
  */
 import type { Batch, Source } from '../../pipeline/model/batch.ts'
+import type { Layout } from '../../pipeline/model/layout.ts'
 
 export type EarlyPasses = {
   note(batch: Batch): void
@@ -12,11 +13,18 @@ export type EarlyPasses = {
 
 export function createEarlyPasses(isPassed: (name: string) => boolean): EarlyPasses {
   let batches: Map<Source, Batch> | undefined = new Map()
+  const known = new WeakMap<Layout, boolean>()
+
+  function isOfObjects(layout: Layout): boolean {
+    let is = known.get(layout)
+    if (is === undefined) known.set(layout, (is = layout.metrics.some(({ name }) => isPassed(name))))
+    return is
+  }
+
   return {
     note(batch) {
       if (batches === undefined) return
-      const isOfObjects = batch.outcome === 'ok' && batch.layout.metrics.some(({ name }) => isPassed(name))
-      if (isOfObjects) batches.set(batch.source, batch)
+      if (batch.outcome === 'ok' && isOfObjects(batch.layout)) batches.set(batch.source, batch)
       else batches.delete(batch.source)
     },
     take() {

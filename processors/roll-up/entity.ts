@@ -4,12 +4,14 @@ import { labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
 export type Entity = {
   /** The value of an attribute, or what a look-up finds; undefined if there is none. */
   get(attribute: string): string | undefined
-  /** By grouping: the group it belongs to, once somebody has asked. */
-  groups: (Group | undefined)[]
+  /** The groups it belongs to, one of a grouping, once somebody has asked. */
+  groups: readonly Group[]
 }
 
 /** One series of a roll-up. */
 export type Group = {
+  /** The number of its grouping. */
+  readonly grouping: number
   readonly labels: Labels
   /** Its place in arrays. 0 is the place of what belongs to no group. */
   readonly slot: number
@@ -17,8 +19,10 @@ export type Group = {
   uses: number
 }
 
+export const NO_GROUPS: readonly Group[] = []
+
 export function entityFrom(get: Entity['get']): Entity {
-  return { get, groups: [] }
+  return { get, groups: NO_GROUPS }
 }
 
 /** The labels of a metric: names, and what each is. */
@@ -54,18 +58,20 @@ export class Grouping {
 
   /** The slot of the group that an entity belongs to; 0 if it belongs to none. */
   slotOf(entity: Entity): number {
-    let group = entity.groups[this.#index]
+    let group = this.#groupAmong(entity.groups)
     if (group === undefined || this.groups[group.slot] !== group) {
       if (this.#key.some(attribute => (entity.get(attribute) ?? '') === '')) return 0
+      const others = group === undefined ? entity.groups : entity.groups.filter(one => one !== group)
       group = this.#groupOf(labelsFrom(this.labels.map(([name, attribute]) => [name, entity.get(attribute) ?? ''])))
-      entity.groups[this.#index] = group
+      // There are as many entities as GPUs and more: an array that grows has room for many groups more than one has.
+      entity.groups = others.concat(group)
     }
     return group.slot
   }
 
   /** Whether an entity whose groups were others before belongs to another one now. */
-  hasMoved(entity: Entity, before: readonly (Group | undefined)[]): boolean {
-    const group = before[this.#index]
+  hasMoved(entity: Entity, before: readonly Group[]): boolean {
+    const group = this.#groupAmong(before)
     return group !== undefined && this.slotOf(entity) !== group.slot
   }
 
@@ -91,10 +97,15 @@ export class Grouping {
     this.#idle = []
   }
 
+  #groupAmong(groups: readonly Group[]): Group | undefined {
+    for (let i = 0; i < groups.length; i++) if (groups[i]!.grouping === this.#index) return groups[i]
+    return undefined
+  }
+
   #groupOf(labels: Labels): Group {
     let group = this.#byLabels.get(labels)
     if (group === undefined) {
-      group = { labels, slot: this.#free.pop() ?? this.groups.length, uses: 0 }
+      group = { grouping: this.#index, labels, slot: this.#free.pop() ?? this.groups.length, uses: 0 }
       this.#byLabels.set(labels, group)
       this.groups[group.slot] = group
       this.#idle.push(group)

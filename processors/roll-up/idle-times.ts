@@ -1,4 +1,5 @@
 /** How long workloads have been idle: since they were last busy, or since their GPU pods started. */
+import type { Pod } from '../../pipeline/cluster/objects.ts'
 import type { KeyedEntity } from './keyed-entities.ts'
 import { roomFor } from './room.ts'
 import type { Roster } from './roster.ts'
@@ -45,7 +46,12 @@ function startOf(workload: KeyedEntity | undefined): number {
   for (const { pod, conditions } of workload?.members ?? []) {
     if (!conditions.has('gpu')) continue
     hasGpus ||= conditions.has('bound') && conditions.has('unfinished')
-    startedMs = Math.min(startedMs, pod.startedMs ?? pod.createdMs ?? Infinity)
+    startedMs = Math.min(startedMs, startOfPod(pod))
   }
   return hasGpus ? startedMs : NaN
+}
+
+/** One that waits has not started, however long ago it came. */
+function startOfPod({ phase, startedMs, createdMs }: Pod): number {
+  return startedMs ?? (phase === 'Pending' ? undefined : createdMs) ?? Infinity
 }

@@ -36,9 +36,17 @@ type SourceState = {
   readonly number: number
   layout: Layout | undefined
   segments: readonly Segment[]
-  last: Batch | undefined
+  /** What it showed last: a copy, since a batch that is kept until the next one comes is garbage that is found late. */
+  last: LastValues | undefined
   /** Since when it cannot be read, on the monotonic clock. */
   failedMs: number | undefined
+}
+
+type LastValues = {
+  values: Float64Array
+  timeMs: number
+  times: Float64Array | undefined
+  absent: Uint32Array | undefined
 }
 
 export type Intake = {
@@ -57,8 +65,11 @@ export type IntakeOptions = {
   readonly uses: readonly FactUse[]
   readonly holdMs: number
   monotonic(): number
-  /** Called before readings change hands or end: what they say until then belongs to those who have them until then. */
-  settle(segments: readonly Segment[]): void
+  /**
+   * Called before readings change hands or end: what they say until then belongs to those who have them until then. `beforeMs` is the
+   * time of what comes: a batch that is handed on again with other labels is no older than what it replaces.
+   */
+  settle(segments: readonly Segment[], beforeMs?: number): void
 }
 
 export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions): Intake {
@@ -82,7 +93,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
 
   function follow(state: SourceState, { source, layout, timeMs }: Batch): void {
     const before = state.segments
-    if (before.length > 0) settle(before)
+    if (before.length > 0) settle(before, timeMs)
     state.segments = segmentsOf(source, layout, timeMs, before, state.layout)
     state.layout = layout
     leave(state, before, state.segments)
@@ -193,7 +204,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
       for (const { use, numbers, columns, multiply, divide } of state.segments) {
         use.reading.write(state.number, numbers, columns, batch, multiply, divide, isAbsent)
       }
-      state.last = batch
+      if (state.segments.length > 0) state.last = kept(batch, state.last)
     },
     expire() {
       if (held === 0) return
@@ -211,6 +222,17 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
       return missing.size
     },
   }
+}
+
+function kept({ values, timeMs, times, absent }: Batch, before: LastValues | undefined): LastValues {
+  if (before === undefined || before.values.length !== values.length) {
+    return { values: values.slice(), timeMs, times, absent }
+  }
+  before.values.set(values)
+  before.timeMs = timeMs
+  before.times = times
+  before.absent = absent
+  return before
 }
 
 function isSame(numbers: readonly number[], known: Uint32Array): boolean {

@@ -3,7 +3,7 @@
  * series also where its pods say different things.
  */
 import { isFinished } from '../../pipeline/cluster/pod-state.ts'
-import type { Entity, Group } from './entity.ts'
+import { NO_GROUPS, type Entity, type Group } from './entity.ts'
 import type { PodChange, PodRecord } from './pod-records.ts'
 import { Roster } from './roster.ts'
 
@@ -15,7 +15,7 @@ type Member = Entity & { readonly pod?: PodRecord['pod'] }
 type Draft = { readonly key: string; readonly members: Set<PodRecord>; source: Member } & Entity
 
 /** One whose labels may be others than before, with the groups that it was in. */
-export type Relabelled = { readonly entity: KeyedEntity; readonly before: readonly (Group | undefined)[] }
+export type Relabelled = { readonly entity: KeyedEntity; readonly before: readonly Group[] }
 
 export class KeyedEntities {
   readonly all = new Roster<KeyedEntity>()
@@ -78,7 +78,7 @@ export class KeyedEntities {
         key,
         members: new Set(),
         source,
-        groups: [],
+        groups: NO_GROUPS,
         get: attribute => made.source.get(attribute),
       }
       this.#drafts.set(key, (draft = made))
@@ -97,7 +97,7 @@ export class KeyedEntities {
     if (draft.source !== source) {
       this.#relabelled.push({ entity: draft, before: draft.groups })
       draft.source = source
-      draft.groups = []
+      draft.groups = NO_GROUPS
     }
     this.all.touch(this.all.put(key, draft))
   }

@@ -53,7 +53,8 @@ export class PairReadings {
   #set(place: number, pair: PairRecord | undefined): void {
     const isShared = pair !== undefined && pair.device.assignment.isShared
     this.numbers[place] = pair === undefined ? -1 : this.#values.devices.find(pair.device.key)
-    this.own[place] = isShared ? this.ownOf(pair) : -1
+    // The exporter of the GPU says that it is there, and whose.
+    this.own[place] = isShared && this.numbers[place]! >= 0 ? this.ownOf(pair) : -1
     this.unshared[place] = isShared ? -1 : this.numbers[place]!
     this.isShared[place] = Number(isShared)
   }

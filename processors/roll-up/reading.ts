@@ -91,7 +91,7 @@ export class Reading {
     source: number,
     numbers: Uint32Array,
     columns: Uint32Array,
-    batch: { readonly values: Float64Array; readonly times?: Float64Array; readonly timeMs: number },
+    batch: { readonly values: Float64Array; readonly times?: Float64Array | undefined; readonly timeMs: number },
     multiply: number,
     divide: number,
     isAbsent: Uint8Array | undefined,

@@ -21,6 +21,7 @@ export class Things {
   readonly #labels: Labels[] = []
   #uses = new Uint32Array(FIRST_CAPACITY)
   #shown = new Float64Array(FIRST_CAPACITY)
+  #isMoved = new Uint8Array(FIRST_CAPACITY)
   #version = 0
 
   /** Numbers are below this. */
@@ -51,7 +52,18 @@ export class Things {
     if (number === undefined) number = this.#add(key, labels)
     this.#uses[number]!++
     this.#shown[number] = timeMs
+    this.#isMoved[number] = 1
     return number
+  }
+
+  /** Whether it is shown with other labels than before the last call of `settle`: it may be somebody else's. */
+  isMoved(number: number): boolean {
+    return this.#isMoved[number] === 1
+  }
+
+  /** From now on it is known whose things are. */
+  settle(): void {
+    this.#isMoved.fill(0)
   }
 
   /** Since when it is shown with the labels that it has. */
@@ -115,6 +127,9 @@ export class Things {
     const shown = new Float64Array(uses.length)
     shown.set(this.#shown)
     this.#shown = shown
+    const isMoved = new Uint8Array(uses.length)
+    isMoved.set(this.#isMoved)
+    this.#isMoved = isMoved
     for (const column of this.#columns) column.grow(uses.length)
   }
 }

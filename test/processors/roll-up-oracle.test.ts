@@ -7,16 +7,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parse, stringify } from 'yaml'
-import { exporters } from '../../exporters/registry.ts'
 import { createSystemClock } from '../../pipeline/clock/system-clock.ts'
 import { formatProblems } from '../../pipeline/config/config-error.ts'
 import { textReport } from '../../pipeline/config-tests/report-text.ts'
 import { isOk } from '../../pipeline/config-tests/report.ts'
 import { loadSuites, runSuites } from '../../pipeline/config-tests/run-suites.ts'
-import { extensions } from '../../pipeline/extensions.ts'
-import { processors } from '../../processors/registry.ts'
-import { receivers } from '../../receivers/registry.ts'
 import { sharedPath } from '../support/shared.ts'
+import { registries } from '../support/all-components.ts'
 
 const folder = sharedPath('conformance', 'oracle')
 
@@ -40,7 +37,7 @@ if (folder !== undefined) {
 
 async function check(file: string): Promise<void> {
   const { tests, problems } = await loadSuites([file], {
-    registries: { receivers, processors, exporters, extensions },
+    registries,
     env: {},
   })
   assert.equal(formatProblems(problems), '')

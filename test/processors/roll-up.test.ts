@@ -40,6 +40,20 @@ describe('roll_up', () => {
     assert.ok(batches.every(({ timeMs }) => timeMs === TEST_START_MS + 10_001))
   })
 
+  it('hands on results when somebody asks for them, if it is to', async () => {
+    const [asked, other] = [await started({ interval: '10s', on_demand: true }), await started({ interval: '10s' })]
+    for (const { scrape, taken, host } of [asked, other]) {
+      scrape(TARGET, row(50))
+      taken()
+      host.demand.ask()
+    }
+    assert.deepEqual(nodesShown(sortedText(asked.taken())), { 'node-a': 50 })
+    assert.deepEqual(other.taken(), [])
+    await asked.rollUp.stop?.(0)
+    asked.host.demand.ask()
+    assert.deepEqual(asked.taken(), [])
+  })
+
   it('waits until the model of the cluster is complete', async () => {
     const pipeline = await started({ wait_for_cluster: '60s' })
     const { feeds } = clusterTables(pipeline.host.cluster)

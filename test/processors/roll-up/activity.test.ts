@@ -35,6 +35,7 @@ function activityOf({ isWanted = true } = {}) {
     pairReadings.numbers = pairs.list.map(() => devices.find('GPU'))
     pairReadings.length = pairs.list.length
     activity.refresh(pairs.changed)
+    devices.settle()
     for (const roster of [pairs, jobs, pods, workloads.all]) roster.settle()
     podChanges.length = 0
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { entityFrom } from '../../../processors/roll-up/entity.ts'
+import { entityFrom, Grouping } from '../../../processors/roll-up/entity.ts'
 import { KeyedEntities } from '../../../processors/roll-up/keyed-entities.ts'
 import type { PodChange, PodRecord } from '../../../processors/roll-up/pod-records.ts'
 import { podNamed, type PodParts } from '../../support/cluster-objects.ts'
@@ -58,7 +58,9 @@ describe('what pods belong to', () => {
   it('keeps its groups while it is named by the same pod', () => {
     const [a, b] = [record('a', 'w', { createdMs: 1 }), record('b', 'w', { createdMs: 2 })]
     const entities = of(a, b)
+    new Grouping(0, [['workload', 'workload_id']], []).slotOf(entities.all.get('w')!)
     const { groups } = entities.all.get('w')!
+    assert.equal(groups.length, 1)
     entities.refresh([{ before: b, now: undefined }], [])
     assert.equal(entities.all.get('w')!.groups, groups)
     assert.equal(entities.relabelled.length, 0)

@@ -155,6 +155,7 @@ function vendorOf(name: string | undefined): { vendor?: Vendor; problems: Proble
 function checkNames(given: { attribute_keys?: Characters; metric_names?: Characters }): Problem[] {
   const rows = [
     [['attribute_keys', 'characters'], given.attribute_keys?.characters],
+    [['attribute_keys', 'first_characters'], given.attribute_keys?.first_characters],
     [['metric_names', 'characters'], given.metric_names?.characters],
     [['metric_names', 'first_characters'], given.metric_names?.first_characters],
   ] as const

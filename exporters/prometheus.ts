@@ -36,7 +36,8 @@ const config = {
     send_timestamps: {
       type: 'boolean',
       default: false,
-      description: 'Say when each sample was taken. Prometheus then does not see that a series has ended.',
+      description:
+        'Say when each sample was taken. Prometheus then sees that a series has ended only with `track_timestamps_staleness`.',
     },
     translation_strategy: {
       type: 'string',
@@ -103,6 +104,7 @@ export const prometheus = defineExporter({
       timestamps: send_timestamps,
       clock: host.clock,
       batches() {
+        host.demand.ask()
         latest.expire(host.clock.monotonic())
         const batches = latest.batches()
         const targets = targetInfo.batch(batches)

@@ -2,6 +2,7 @@
 import { promisify } from 'node:util'
 import { constants, gzip, gzipSync, zstdCompress, zstdCompressSync } from 'node:zlib'
 import type { Clock } from '../../pipeline/component.ts'
+import type { BodyPool } from './body-pool.ts'
 
 /** `none`, a content encoding, or a function of the exporter's that is quick enough for the main thread. */
 export type Compression = 'none' | 'gzip' | 'zstd' | ((body: Uint8Array) => Uint8Array)
@@ -14,25 +15,27 @@ const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 const gzipAside = promisify<Uint8Array, object, Buffer>(gzip)
 const zstdAside = promisify<Uint8Array, object, Buffer>(zstdCompress)
 
-export function createCompress(compression: Compression, clock: Clock): Compress {
+export function createCompress(compression: Compression, clock: Clock, bodies: BodyPool): Compress {
   // A virtual clock sees nothing of other threads.
   const aside = clock.aligned !== true
   switch (compression) {
     case 'none':
-      return body => copyOf(body)
+      return body => bodies.copyOf(body)
     case 'gzip':
-      return body => (aside ? gzipAside(copyOf(body), GZIP) : gzipSync(body, GZIP))
+      return body => (aside ? withCopy(body, copy => gzipAside(copy, GZIP)) : gzipSync(body, GZIP))
     case 'zstd':
-      return body => (aside ? zstdAside(copyOf(body), ZSTD) : zstdCompressSync(body, ZSTD))
+      return body => (aside ? withCopy(body, copy => zstdAside(copy, ZSTD)) : zstdCompressSync(body, ZSTD))
     default:
       return body => {
         const compressed = compression(body)
-        return compressed.buffer === body.buffer ? copyOf(compressed) : compressed
+        return compressed.buffer === body.buffer ? bodies.copyOf(compressed) : compressed
       }
   }
-}
 
-/** Not `slice`, which is a view where the bytes are a Buffer. */
-function copyOf(bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(bytes)
+  async function withCopy(body: Uint8Array, compress: (copy: Uint8Array) => Promise<Uint8Array>): Promise<Uint8Array> {
+    const copy = bodies.copyOf(body)
+    const compressed = await compress(copy)
+    bodies.give(copy)
+    return compressed
+  }
 }

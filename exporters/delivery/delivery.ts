@@ -48,7 +48,14 @@ const BURST_BYTES = 256 * 2 ** 20
 /** Of the time for stopping, what is left for the store. */
 const CLOSING_MS = 500
 
-export function createDelivery(host: Host, options: DeliveryOptions, send: Send, report: Report): Delivery {
+/** `recycle` is given bodies that were accepted and that nobody has any more. */
+export function createDelivery(
+  host: Host,
+  options: DeliveryOptions,
+  send: Send,
+  report: Report,
+  recycle: (body: Uint8Array) => void,
+): Delivery {
   const { clock } = host
   const delay = createDelay(options.backOff, clock, host.id)
   const circuit = new Circuit(delay)
@@ -119,7 +126,7 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
   function dropUnsafe(): void {
     if (keeper === undefined) return
     const limitBytes = keeper.isFailing ? UNSAFE_BYTES : BURST_BYTES
-    let surplusBytes = keeper.unsafeBytes - limitBytes
+    let surplusBytes = keeper.unsafeBytes - keeper.leavingBytes - limitBytes
     while (surplusBytes > 0) {
       const oldest = backlog.dropOldest()
       if (!drop(oldest)) break
@@ -205,7 +212,10 @@ export function createDelivery(host: Host, options: DeliveryOptions, send: Send,
     if (entry.mayHaveArrived) report.repeated(entry.points)
     const { points, shard, note } = entry
     const rest = { points, ...(shard !== undefined && { shard }), ...(note !== undefined && { note }) }
-    return send({ body, ...rest }, abandon.signal)
+    const sent = await send({ body, ...rest }, abandon.signal)
+    // What is on disk may still be on its way there.
+    if (sent.outcome === 'accepted' && !from.store.persistent) recycle(body)
+    return sent
   }
 
   function settle(entry: Entry, sent: Sent, isProbe: boolean): void {

@@ -25,6 +25,9 @@ export class Keeper {
   /** Those that were delivered while they were being written. */
   readonly #goneMeanwhile = new Set<Entry>()
   #removed: number[] = []
+  /** Of those that are to be taken away, and of those of them that are being taken away. */
+  #removedBytes = 0
+  #leavingBytes = 0
   #tried = new Map<number, boolean>()
   #keptBytes = 0
   #unsavedBytes = 0
@@ -49,6 +52,11 @@ export class Keeper {
     return this.store.persistent ? this.#unsavedBytes : 0
   }
 
+  /** Bodies that are on disk although nobody wants them any more: as soon as they can be taken away, there is so much room. */
+  get leavingBytes(): number {
+    return this.#removedBytes + this.#leavingBytes
+  }
+
   /** Entries that were in the store when it was opened. */
   restored(entries: Iterable<Entry>): void {
     for (const { points } of entries) this.#savedPoints += points
@@ -64,10 +72,12 @@ export class Keeper {
   forget(entry: Entry): void {
     if (this.#unsaved.delete(entry)) {
       this.#unsavedBytes -= entry.bytes
+      this.#removeAttempted(entry)
     } else if (this.#saving.has(entry)) {
       this.#goneMeanwhile.add(entry)
     } else if (entry.isStored) {
       this.#removed.push(entry.id!)
+      this.#removedBytes += entry.bytes
       this.#savedPoints -= entry.points
       if (entry.body !== undefined) this.#keptBytes -= entry.bytes
       this.#wake()
@@ -143,6 +153,8 @@ export class Keeper {
     const changes = { removed: this.#removed, tried: this.#tried }
     this.#removed = []
     this.#tried = new Map()
+    this.#leavingBytes = this.#removedBytes
+    this.#removedBytes = 0
     this.#saving = saving
     const failure = await this.#write({ ...changes, added: Array.from(saving, entry => this.#rowOf(entry)) })
     this.#saving = new Set()
@@ -154,9 +166,11 @@ export class Keeper {
       const isLess = saving.size > 0 && changes.removed.length > 0
       if (!isLess || (await this.#write({ ...changes, added: [] })) !== undefined) {
         this.#removed = changes.removed.concat(this.#removed)
+        this.#removedBytes += this.#leavingBytes
         this.#tried = new Map([...changes.tried, ...this.#tried])
       }
     }
+    this.#leavingBytes = 0
     this.isFailing = failure !== undefined
     this.#writeBytes = this.isFailing ? CAREFUL_WRITE_BYTES : WRITE_BYTES
     this.#tell(failure)
@@ -220,11 +234,21 @@ export class Keeper {
     const later = [...this.#unsaved]
     this.#unsaved.clear()
     for (const entry of entries) {
-      if (this.#goneMeanwhile.delete(entry)) continue
+      if (this.#goneMeanwhile.delete(entry)) {
+        this.#removeAttempted(entry)
+        continue
+      }
       this.#unsaved.add(entry)
       this.#unsavedBytes += entry.bytes
     }
     for (const entry of later) this.#unsaved.add(entry)
+  }
+
+  /** A write that failed may have been done all the same, as far as anybody knows. */
+  #removeAttempted(entry: Entry): void {
+    if (entry.id === undefined) return
+    this.#removed.push(entry.id)
+    this.#wake()
   }
 
   #tell(failure: Error | undefined): void {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Host, NetworkRequest } from '../../pipeline/component.ts'
 import { parseDuration } from '../../pipeline/config/fields.ts'
 import { createCredentials } from '../../pipeline/http/credentials.ts'
+import { environmentProxy } from '../../pipeline/http/environment-proxy.ts'
 import { readBody, type WholeResponse } from '../../pipeline/http/read-body.ts'
 import type { OAuth2Config } from './push-config.ts'
 
@@ -25,7 +26,12 @@ export function createOAuth2({ network, clock }: Host, config: OAuth2Config, pro
   let fetching: Promise<Token> | undefined
 
   async function fetchToken(): Promise<Token> {
-    const request = tokenRequest(config, await clientOf(config), credentials.tls(), proxyUrl)
+    const request = tokenRequest(
+      config,
+      await clientOf(config),
+      credentials.tls(),
+      proxyUrl ?? environmentProxy(config.token_url),
+    )
     const askedMs = clock.monotonic()
     let answer: WholeResponse
     try {

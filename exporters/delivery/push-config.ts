@@ -147,7 +147,9 @@ export const pushProperties = {
   authorization,
   oauth2,
   tls,
-  proxy_url: url('Proxy to go through.'),
+  proxy_url: url(
+    'Proxy to go through. Unless set, the one that HTTPS_PROXY or HTTP_PROXY names in the environment, but for what NO_PROXY excepts.',
+  ),
 } as const
 
 const schema = { type: 'object', properties: pushProperties, additionalProperties: false } as const

@@ -5,6 +5,7 @@
 import type { Exporter, Host, QueueStore } from '../../pipeline/component.ts'
 import { parseDuration, parseSize } from '../../pipeline/config/fields.ts'
 import type { Batch } from '../../pipeline/model/batch.ts'
+import { BodyPool } from './body-pool.ts'
 import { createCompressQueue } from './compress-queue.ts'
 import { createCompress, type Compression } from './compress.ts'
 import { createDelivery, type DeliveryOptions } from './delivery.ts'
@@ -39,9 +40,12 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
   const { clock, counters } = host
   const options = deliveryOptions(config)
   const report = new Report(host, parts.subject)
-  const delivery = createDelivery(host, options, createSend(host, config, parts), report)
+  const bodies = new BodyPool()
+  const delivery = createDelivery(host, options, createSend(host, config, parts), report, body => {
+    if (parts.compress === 'none') bodies.give(body)
+  })
   const compressQueue = createCompressQueue(
-    createCompress(parts.compress, clock),
+    createCompress(parts.compress, clock, bodies),
     payload => delivery.add(payload),
     (points, error) => report.lost(points, 'failed', `they cannot be compressed: ${error.message}`),
   )

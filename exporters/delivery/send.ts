@@ -2,6 +2,7 @@
 import type { Host, Network, NetworkRequest } from '../../pipeline/component.ts'
 import { parseDuration } from '../../pipeline/config/fields.ts'
 import { createCredentials } from '../../pipeline/http/credentials.ts'
+import { environmentProxy } from '../../pipeline/http/environment-proxy.ts'
 import { neverArrived } from '../../pipeline/http/failure.ts'
 import { createOAuth2 } from './oauth2.ts'
 import type { Payload, Sent } from './payload.ts'
@@ -43,6 +44,7 @@ export function createSend(host: Host, config: PushConfig, { request, judge }: H
   async function prepare({ url, headers, body }: Required<HttpRequest>, signal: AbortSignal): Promise<NetworkRequest> {
     const authorization = await oauth2?.authorization(signal)
     const tls = credentials.tls()
+    const proxyUrl = config.proxy_url ?? environmentProxy(url)
     return {
       url,
       method: 'POST',
@@ -54,7 +56,7 @@ export function createSend(host: Host, config: PushConfig, { request, judge }: H
       body,
       timeoutMs,
       ...(tls !== undefined && { tls }),
-      ...(config.proxy_url !== undefined && { proxyUrl: config.proxy_url }),
+      ...(proxyUrl !== undefined && { proxyUrl }),
     }
   }
 

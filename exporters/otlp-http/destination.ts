@@ -135,6 +135,11 @@ function missingIn(template: string, parameters: ReadonlyMap<string, string>): s
   return namesIn(template).filter(name => !parameters.has(name))
 }
 
+/** A base that ends with a slash does not get a second one. */
 function fill(template: string, parameters: ReadonlyMap<string, string>): string {
-  return template.replace(/\{(\w+)\}/g, (found, name: string) => parameters.get(name) ?? found)
+  return template.replace(/\{(\w+)\}(\/?)/g, (found, name: string, slash: string) => {
+    const value = parameters.get(name)
+    if (value === undefined) return found
+    return slash === '' ? value : `${value.replace(/\/+$/, '')}/`
+  })
 }

@@ -72,15 +72,18 @@ export function nameRules(settings: OtlpSettings): NameRules {
     attributeCase: keys.case ?? 'keep',
     ...(keys.characters !== undefined && { badAttributeCharacters: allBut(keys.characters) }),
     ...(names.characters !== undefined && { badMetricCharacters: allBut(names.characters) }),
-    ...(names.first_characters !== undefined && {
-      badFirstCharacter: new RegExp(`^[^${names.first_characters}]`, 'u'),
-    }),
+    ...(keys.first_characters !== undefined && { badAttributeStart: beginsOtherThan(keys.first_characters) }),
+    ...(names.first_characters !== undefined && { badMetricStart: beginsOtherThan(names.first_characters) }),
     attributeKeyLength: keys.max_length ?? Infinity,
     attributeValueLength: values.max_length ?? Infinity,
     metricNameLength: names.max_length ?? Infinity,
     unitLength: settings.units?.max_length ?? Infinity,
     descriptionLength: settings.descriptions?.max_length ?? Infinity,
   }
+}
+
+function beginsOtherThan(characters: string): RegExp {
+  return new RegExp(`^[^${characters}]`, 'u')
 }
 
 /** Throws where it is no set of characters. */

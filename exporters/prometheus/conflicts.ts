@@ -5,6 +5,10 @@ import type { Snapshot } from '../../pipeline/formats/render-snapshot.ts'
 /** Enough to find the cause; a cluster in which everything contradicts itself must not fill the log. */
 const SAID_AT_MOST = 100
 
+/** Of what an agent pushes by `otlp_http` as it is by default, all GPUs of a node would be one series. */
+const RESOURCE_HINT =
+  'what was pushed may differ in its resource only: see resource_to_telemetry_conversion here and `resource` of otlp_http'
+
 export class Conflicts {
   readonly #log: Log
   readonly #said = new Set<string>()
@@ -14,7 +18,7 @@ export class Conflicts {
     this.#log = log
   }
 
-  see({ plan, contested, joined }: Snapshot): void {
+  see({ plan, contested, joined, batches }: Snapshot): void {
     this.#counts = new Map(['type', 'help', 'unit', 'name'].map(what => [what, 0]))
     for (const { what, family, text } of plan.conflicts) {
       this.#counts.set(what, this.#counts.get(what)! + 1)
@@ -30,7 +34,11 @@ export class Conflicts {
       this.#say(`label ${label}`, `attributes ${names} are one label, "${label}": their values are joined by ";"`)
     }
     this.#counts.set('series', contested)
-    if (contested > 0) this.#say('', 'several sources have the same series: the newest batch is believed', contested)
+    if (contested > 0) {
+      const isPushed = batches.some(batch => batch?.source.origin !== undefined)
+      const hint = isPushed ? `; ${RESOURCE_HINT}` : ''
+      this.#say('', `several sources have the same series: the newest batch is believed${hint}`, contested)
+    }
   }
 
   counts(): { value: number; labels: { what: string } }[] {

@@ -1,5 +1,6 @@
 /** What every source said last. */
 import { pointCount, type Batch, type Source } from '../../pipeline/model/batch.ts'
+import { columnCount } from '../../pipeline/model/layout.ts'
 import { addPushed, expirePushed, type Pushed } from './pushed.ts'
 
 type Entry = { batch: Batch; arrivedMs: number; pushed: Pushed | undefined }
@@ -22,9 +23,14 @@ export class LatestBatches {
     const known = this.#latest.get(source)
     const pushed =
       source.origin === undefined || batch.outcome !== 'ok' ? undefined : addPushed(known?.pushed, batch, nowMs)
-    const entry: Entry = { batch: pushed?.batch ?? batch, arrivedMs: nowMs, pushed }
-    if (known === undefined) this.#latest.set(source, entry)
-    else Object.assign(known, entry)
+    if (known === undefined) {
+      this.#latest.set(source, { batch: pushed?.batch ?? batch, arrivedMs: nowMs, pushed })
+      return
+    }
+    known.arrivedMs = nowMs
+    known.pushed = pushed
+    // Of sources whose series all go elsewhere one batch without any is as good as the next.
+    if (hasSeries(batch) || hasSeries(known.batch)) known.batch = pushed?.batch ?? batch
   }
 
   /** Forgets the sources from which nothing came for too long, and the series of those that are pushed. */
@@ -39,8 +45,13 @@ export class LatestBatches {
     }
   }
 
+  /** Those that have something to show. A resource that pushes has its attributes, if nothing else. */
   batches(): Batch[] {
-    return Array.from(this.#latest.values(), ({ batch }) => batch)
+    const batches: Batch[] = []
+    for (const { batch, pushed } of this.#latest.values()) {
+      if (pushed !== undefined || hasSeries(batch)) batches.push(batch)
+    }
+    return batches
   }
 
   seriesCount(): number {
@@ -48,4 +59,8 @@ export class LatestBatches {
     for (const { batch } of this.#latest.values()) count += pointCount(batch)
     return count
   }
+}
+
+function hasSeries({ layout }: Batch): boolean {
+  return columnCount(layout) > 0
 }

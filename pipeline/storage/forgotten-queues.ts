@@ -3,7 +3,7 @@
  * for a while.
  */
 import type { Clock, Log } from '../component.ts'
-import type { WorkerClient } from './worker-client.ts'
+import type { LastingWorker } from './lasting-worker.ts'
 
 /** By then everything that is in the config has been started. */
 const FIRST_LOOK_MS = 60_000
@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000
 
 /** Returns what ends it. `open` are the names of the queues that have an owner. */
 export function watchForgottenQueues(
-  worker: WorkerClient,
+  worker: LastingWorker,
   path: string,
   open: ReadonlySet<string>,
   log: Log,

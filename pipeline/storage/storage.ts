@@ -1,11 +1,11 @@
 /** The embedded store: on disk where the config names a directory, otherwise in memory. */
 import { resolve } from 'node:path'
 import type { Clock, Log, QueueStore, StateStore, Storage } from '../component.ts'
+import type { LastingWorker } from './lasting-worker.ts'
 import { createMemoryQueues, withoutBody, type MemoryQueues } from './memory-queues.ts'
 import { createMemoryStorage } from './memory-storage.ts'
 import { packEntries, unpackEntries } from './packed-entries.ts'
 import { createStoreDirectory, type StoreDirectory } from './store-directory.ts'
-import type { WorkerClient } from './worker-client.ts'
 
 /**
  * `close` finishes what was written and gives the directories back; writing after it is an error. It may be called twice.
@@ -79,10 +79,10 @@ async function openState(
   }
   try {
     const worker = await directory.use('state')
-    const { movedAside } = await worker.ask('openState', { maxBytes, nowMs: clock.now() })
-    if (movedAside !== undefined) {
+    await worker.open('openState', { maxBytes, nowMs: clock.now() }, ({ movedAside }) => {
+      if (movedAside === undefined) return
       log.warn(`state.db was damaged and is now ${movedAside}: starting without earlier state`)
-    }
+    })
     return { ...createMemoryStorage(clock, queues), persistent: true, state: name => stateOf(worker, name) }
   } catch (error) {
     await directory.leave('state')
@@ -91,15 +91,14 @@ async function openState(
   }
 }
 
-function stateOf(worker: WorkerClient, name: string): StateStore {
+function stateOf(worker: LastingWorker, name: string): StateStore {
   return {
     async load() {
       const packed = await worker.ask('load', { name })
       return new Map(unpackEntries(packed) as Iterable<[string, Uint8Array]>)
     },
     write(changes) {
-      const packed = packEntries(changes)
-      return worker.ask('write', { name, changes: packed }, [packed.bytes.buffer])
+      return worker.ask('write', { name, changes: packEntries(changes) })
     },
   }
 }

@@ -1,15 +1,14 @@
 /** A directory on disk and the worker that has it, as long as somebody keeps something there. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { sleep } from '../clock/sleep.ts'
 import type { Clock, Log, QueueStore } from '../component.ts'
 import { openDiskQueue, type Ids } from './disk-queue.ts'
 import { watchForgottenQueues } from './forgotten-queues.ts'
-import { startWorker, type WorkerClient } from './worker-client.ts'
+import { openLastingWorker, type LastingWorker } from './lasting-worker.ts'
 
 export type StoreDirectory = {
   /** The worker, once the directory is locked. Rejects with a sentence if it cannot be had; `leave` also then. */
-  use(user: string): Promise<WorkerClient>
+  use(user: string): Promise<LastingWorker>
   /** When nobody uses it any more, it is given back. */
   leave(user: string): Promise<void>
   /** Undefined, and a line in the log, if it cannot be had. */
@@ -18,39 +17,22 @@ export type StoreDirectory = {
   close(): Promise<void>
 }
 
-/** How long the process that had the directory before may take to end. */
-const LOCK_WAIT_MS = 30_000
-const LOCK_RETRY_MS = 250
-
 export function createStoreDirectory(path: string, log: Log, clock: Clock): StoreDirectory {
   const users = new Set<string>()
   const queueNames = new Set<string>()
   const ids: Ids = { next: 1 }
-  let opened: Promise<WorkerClient> | undefined
+  let opened: Promise<LastingWorker> | undefined
   let closing: Promise<void> = Promise.resolve()
   let unwatch: (() => void) | undefined
 
-  async function open(): Promise<WorkerClient> {
-    let isOpen = false
-    const worker = startWorker({
-      died(error) {
-        if (isOpen) log.error(`nothing is kept in ${path} any more: ${error.message}`)
-      },
-      notice: message => log.warn(message),
-    })
-    try {
-      await lock(worker, path, log, clock)
-      isOpen = true
-      // Also where nobody has a queue any more.
-      if (existsSync(join(path, 'queue.db'))) watch(worker)
-      return worker
-    } catch (error) {
-      await worker.close()
-      throw error
-    }
+  async function open(): Promise<LastingWorker> {
+    const worker = await openLastingWorker(path, log, clock)
+    // Also where nobody has a queue any more.
+    if (existsSync(join(path, 'queue.db'))) watch(worker)
+    return worker
   }
 
-  function watch(worker: WorkerClient): void {
+  function watch(worker: LastingWorker): void {
     unwatch ??= watchForgottenQueues(worker, path, queueNames, log, clock)
   }
 
@@ -70,7 +52,7 @@ export function createStoreDirectory(path: string, log: Log, clock: Clock): Stor
     return closing
   }
 
-  function use(user: string): Promise<WorkerClient> {
+  function use(user: string): Promise<LastingWorker> {
     users.add(user)
     // Whoever comes back waits until the worker before has left.
     opened ??= closing.then(open)
@@ -99,17 +81,5 @@ export function createStoreDirectory(path: string, log: Log, clock: Clock): Stor
         return undefined
       }
     },
-  }
-}
-
-/** Waits for a process that still has it. */
-async function lock(worker: WorkerClient, path: string, log: Log, clock: Clock): Promise<void> {
-  const deadlineMs = clock.monotonic() + LOCK_WAIT_MS
-  for (let waited = false; ; waited = true) {
-    const { busy } = await worker.ask('open', { directory: path })
-    if (!busy) return
-    if (!waited) log.info(`waiting for another process to leave ${path}`)
-    if (clock.monotonic() >= deadlineMs) throw new Error(`another process uses ${path}`)
-    await sleep(clock, LOCK_RETRY_MS)
   }
 }

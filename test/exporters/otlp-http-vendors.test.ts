@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { otlpHttp } from '../../exporters/otlp-http.ts'
+import { resolveSettings } from '../../exporters/otlp-http/settings.ts'
+import type { NetworkRequest } from '../../pipeline/component.ts'
+import { parseSize } from '../../pipeline/config/fields.ts'
 import { loadVendor, readVendor, vendorNames } from '../../pipeline/catalog/vendors.ts'
 import type { Batch } from '../../pipeline/model/batch.ts'
 import { batchFromText, createSource } from '../support/batch-from-text.ts'
 import { configOf } from '../support/config-of.ts'
+import { decodeRequest, pointsOf } from '../support/otlp-judge.ts'
 import { testHost, TEST_START_MS, type TestHost } from '../support/test-host.ts'
 import { complaint, VENDOR_RULES } from '../support/vendor-rules.ts'
 
@@ -11,6 +16,7 @@ import { complaint, VENDOR_RULES } from '../support/vendor-rules.ts'
 const SERIES = 4000
 
 const FILLER = 'f'.repeat(300)
+const SOURCE = createSource('http://a:1', { job: 'dcgm', instance: 'a:1' })
 
 function batchOf(step: number, after?: Batch): Batch {
   const gpus = Array.from(
@@ -19,16 +25,23 @@ function batchOf(step: number, after?: Batch): Batch {
       `util{UUID="GPU-${i % 1000}",Hostname="node-${i % 100}",err_code="${i}",filler="${FILLER}",pod="p-${i % 500}",job="dcgm",instance="a:1"} ${i}`,
   )
   const buckets = Array.from({ length: 40 }, (_, i) => `h_bucket{le="${i}"} ${i * step}`)
+  const unit = 'u'.repeat(70)
   const text = [
     '# TYPE util gauge',
+    `# HELP util ${'h'.repeat(1100)}`,
     ...gpus,
+    '# TYPE temp gauge',
     'temp{UUID="GPU-1",job="dcgm",instance="a:1"} 1',
     'temp{UUID="GPU-2",job="dcgm",instance="a:1"} 2',
     '# TYPE not_a_number gauge',
     'not_a_number NaN',
     'infinite +Inf',
-    '# TYPE c_total counter',
+    '# TYPE c counter',
     `c_total ${10 * step}`,
+    '# TYPE not_a_sum histogram',
+    `not_a_sum_bucket{le="+Inf"} ${step}`,
+    'not_a_sum_sum NaN',
+    `not_a_sum_count ${step}`,
     '# TYPE h histogram',
     ...buckets,
     `h_bucket{le="+Inf"} ${50 * step}`,
@@ -38,15 +51,34 @@ function batchOf(step: number, after?: Batch): Batch {
     's{quantile="0.5"} NaN',
     `s_sum ${step}`,
     `s_count ${step}`,
-    `job:rule:sum{Upper="1",upper="2","with.dot"="${'v'.repeat(5000)}"} 1`,
+    `# TYPE a_${unit} gauge`,
+    `# UNIT a_${unit} ${unit}`,
+    `a_${unit} 1`,
+    `job:rule:sum{Upper="1",upper="2","with.dot"="${'v'.repeat(5000)}","ünicode"="3","0day"="4","${'k'.repeat(300)}"="5","${'k'.repeat(300)}2"="6"} 1`,
+    `{"with space-ünï"} 1`,
+    `${'n'.repeat(300)} 1`,
     '_private{} 1',
     `many{${Array.from({ length: 160 }, (_, i) => `l${i}="x"`).join(',')}} 1`,
+    '# EOF',
   ].join('\n')
   return batchFromText(text, {
-    source: createSource('http://a:1', { job: 'dcgm', instance: 'a:1' }),
+    source: SOURCE,
+    dialect: 'openmetrics',
     timeMs: TEST_START_MS + step * 15_000,
     ...(after && { after }),
   })
+}
+
+/** Names of metrics and keys of attributes. */
+function keysIn({ headers = {}, body = new Uint8Array(0) }: NetworkRequest): string[] {
+  const unpack = { gzip: gunzipSync, zstd: zstdDecompressSync }[headers['content-encoding'] ?? '']
+  const encoding = headers['content-type'] === 'application/json' ? 'json' : 'proto'
+  const { resourceMetrics } = decodeRequest(encoding, unpack?.(body) ?? body)
+  const metrics = resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(scope => scope.metrics))
+  return metrics.flatMap(metric => [
+    metric.name,
+    ...pointsOf(metric).flatMap(({ point }) => (point.attributes ?? []).map(({ key }) => key)),
+  ])
 }
 
 describe('presets of vendors', () => {
@@ -58,16 +90,18 @@ describe('presets of vendors', () => {
   })
 
   for (const rules of VENDOR_RULES) {
-    const { vendor, config, url } = rules
+    const { vendor, config, url, keys = [] } = rules
     const told = JSON.stringify(config)
     it(`${vendor} takes everything that it can, from ${told}`, async () => {
       const given = configOf(otlpHttp, { vendor, ...config })
       assert.deepEqual(otlpHttp.check?.(given), [])
       const host = testHost() as TestHost
       const complaints: string[] = []
+      const seen = new Set<string>()
       host.network.serve(url, (request, response) => {
         const wrong = request.url === url ? complaint(request, rules) : `404: ${request.url}`
         if (wrong !== undefined) complaints.push(wrong)
+        else for (const key of keysIn(request)) seen.add(key)
         response.head(wrong === undefined ? 200 : Number(wrong.slice(0, 3)))
         response.end()
       })
@@ -84,6 +118,37 @@ describe('presets of vendors', () => {
       const points = host.counted.get('gpucol_exporter_sent_metric_points') ?? 0
       assert.ok(points >= 2 * SERIES, `${points} points arrived`)
       assert.equal(host.counted.get('gpucol_exporter_send_failed_metric_points'), undefined)
+      for (const name of ['c_total', 'h']) assert.ok(seen.has(name), `${name} did not arrive`)
+      for (const key of keys) assert.ok(seen.has(key), `nothing has ${key}`)
+    })
+
+    it(`${vendor} is asked for no more than it takes, from ${told}`, () => {
+      const { max_bytes, max_points, max_attributes, max_buckets } = resolveSettings(
+        configOf(otlpHttp, { vendor, ...config }),
+        loadVendor(vendor),
+      )
+      const { maxBytes = Infinity, maxPoints = Infinity, maxAttributes, maxBuckets } = rules
+      assert.ok(parseSize(max_bytes) <= maxBytes, `${max_bytes} of ${maxBytes} bytes`)
+      assert.ok(max_points <= maxPoints, `${max_points} of ${maxPoints} points`)
+      assert.equal(max_attributes, maxAttributes)
+      assert.equal(max_buckets, maxBuckets)
+    })
+
+    it(`${vendor} is not sent what it does not take, from ${told}`, () => {
+      const problemsOf = (option: object): readonly unknown[] =>
+        otlpHttp.check?.(configOf(otlpHttp, { vendor, ...config, ...option })) ?? []
+      for (const encoding of ['proto', 'json'] as const) {
+        assert.equal(problemsOf({ encoding }).length, rules.encodings.includes(encoding) ? 0 : 1, encoding)
+      }
+      for (const compression of ['none', 'gzip', 'zstd']) {
+        const isTaken =
+          rules.takes?.includes(compression) ?? rules.compressions.includes(compression.replace('none', ''))
+        assert.equal(problemsOf({ compression }).length, isTaken ? 0 : 1, compression)
+      }
+      for (const temporality of ['delta', 'cumulative'] as const) {
+        const isTaken = (rules.temporality ?? temporality) === temporality
+        assert.equal(problemsOf({ temporality }).length, isTaken ? 0 : 1, temporality)
+      }
     })
   }
 
@@ -100,9 +165,7 @@ describe('presets of vendors', () => {
     exporter.consume(first)
     await host.clock.advance(1000)
     const [request] = host.network.requests
-    const answers = VENDOR_RULES.map(rules =>
-      complaint(request!, { ...rules, header: ['content-encoding', 'zstd'], compressions: ['zstd'] }),
-    )
+    const answers = VENDOR_RULES.map(rules => complaint(request!, { ...rules, headers: {}, compressions: ['zstd'] }))
     const takeIt = VENDOR_RULES.filter((_, i) => answers[i] === undefined).map(({ vendor }) => vendor)
     assert.deepEqual(takeIt, [])
     await exporter.stop?.(host.clock.monotonic())
@@ -130,7 +193,9 @@ describe('presets of vendors', () => {
   const mistakes: readonly (readonly [config: object, expected: readonly string[]])[] = [
     [
       { vendor: 'amp', api_key: 'k' },
-      ['vendor: Amazon Managed Service for Prometheus takes no OTLP: use prometheus_remote_write'],
+      [
+        'vendor: Amazon Managed Service for Prometheus takes no OTLP: use prometheus_remote_write, through a proxy that signs requests (SigV4)',
+      ],
     ],
     [{ vendor: 'datadog' }, ['vendor: vendor `datadog` needs an api_key, which is sent as dd-api-key']],
     [{ vendor: 'datadog', headers: { 'DD-API-KEY': 'k' } }, []],

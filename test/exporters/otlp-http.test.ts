@@ -118,7 +118,7 @@ describe('otlp_http', () => {
     assert.deepEqual(sent(host).slice(4), [
       'c sum delta monotonic ended @1700000030',
       'g gauge ended @1700000030',
-      'h histogram delta ended @1700000030',
+      'h histogram delta [0 0] le [1] ended @1700000030',
     ])
     assert.equal(host.counted.get('gpucol_exporter_left_out_metric_points{reason="first"}'), 3)
     await stop(host, exporter)

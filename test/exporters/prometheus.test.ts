@@ -25,6 +25,17 @@ const LOAD = '# HELP load Load of a GPU.\n# TYPE load gauge\nload{gpu="0"} 0.5\n
 type Config = ServedConfig
 
 describe('the prometheus exporter', () => {
+  it('shows what is made at the moment it is asked', () =>
+    serving({}, async ({ exporter, host, scrape }) => {
+      const source = createSource('made')
+      let made = 0
+      const stop = host.demand.answer(() => exporter.consume({ ...batchFromText(`made ${++made}\n`), source }))
+      assert.match(await scrape(), /^made 1$/m)
+      await host.clock.advance(5000)
+      assert.match(await scrape(), /^made 2$/m)
+      stop()
+    }))
+
   it('serves the latest values of all sources', () =>
     serving({}, async ({ exporter, scrape }) => {
       assert.equal(await scrape(), '')

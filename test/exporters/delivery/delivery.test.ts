@@ -334,7 +334,31 @@ describe('delivery', () => {
     await stopPush(host, push)
   })
 
+  it('gives every shard its turn, where there are fewer consumers than shards', async () => {
+    const given = { sending_queue: { num_consumers: 1 } }
+    const { host, push, destination } = await startPush(given, { maxPoints: 1, shards: 3 })
+    destination.answer = (_, response) => void host.clock.after(1000, () => accept(response))
+    push.consume(points(9))
+    await host.clock.advance(60_000)
+    const shards = destination.taken.map(number => number % 3)
+    for (let i = 0; i < 9; i += 3) assert.equal(new Set(shards.slice(i, i + 3)).size, 3, shards.join())
+    await stopPush(host, push)
+  })
+
   describe('when it stops', () => {
+    it('breaks off at the deadline what is under way', async () => {
+      const { host, push, destination } = await startPush({ timeout: '10m' })
+      let isCancelled = false
+      destination.answer = (_, response) => response.onCancel(() => (isCancelled = true))
+      push.consume(points(3))
+      const stopped = push.stop(host.clock.monotonic() + 5000)
+      await host.clock.advance(4999)
+      assert.equal(isCancelled, false)
+      await host.clock.advance(1)
+      await stopped
+      assert.equal(isCancelled, true)
+    })
+
     it('sends what it has, what is still being put together included', async () => {
       const { host, push, destination } = await startPush()
       const batch = points(3)

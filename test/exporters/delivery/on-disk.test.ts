@@ -20,6 +20,7 @@ import {
   type Destination,
   type NumberOptions,
 } from '../../support/pushing.ts'
+import { watchStoreWorkers } from '../../support/store-workers.ts'
 import { testHost, type TestHost } from '../../support/test-host.ts'
 
 const retry_on_failure = { initial_interval: '1s', max_interval: '10s' }
@@ -160,6 +161,25 @@ describe('delivery from disk', () => {
     await end(second)
   })
 
+  it('counts likewise what had waited on disk before it was sent', async () => {
+    const first = await begin({ timeout: '10m' }, { maxPoints: 3 })
+    first.destination.answer = down
+    first.push.consume(points(3))
+    await first.host.clock.advance(1000)
+    const silent = new Set<number>()
+    first.destination.answer = numbers => {
+      for (const number of numbers) silent.add(number)
+    }
+    await first.host.clock.advance(60_000)
+    assert.equal(silent.size, 3)
+    await opened.pop()!.close()
+    const second = await begin()
+    await second.host.clock.advance(1000)
+    assert.deepEqual(second.destination.taken, [...silent])
+    assert.equal(second.host.counted.get('gpucol_exporter_possible_repeat_metric_points'), 3)
+    await end(second)
+  })
+
   it('does not count what never arrived, although it was tried before the process ended', async () => {
     const first = await begin({}, { maxPoints: 3 })
     first.host.network.answer(PUSH_URL, { error: 'refused' })
@@ -205,6 +225,98 @@ describe('delivery from disk', () => {
     await end(process)
   })
 
+  it('does not send again what was delivered while it was being written', async () => {
+    const first = await begin({}, { maxPoints: 2 }, queue => ({
+      ...queue,
+      write: async changes => {
+        await new Promise<void>(resolve => void first.host.clock.after(5000, resolve))
+        await queue.write(changes)
+      },
+    }))
+    first.push.consume(points(2))
+    await first.host.clock.advance(2000)
+    assert.equal(first.destination.taken.length, 2)
+    await first.host.clock.advance(20_000)
+    assert.deepEqual(queued(first), { '{storage="disk"}': 0, '{storage="memory"}': 0 })
+    await end(first)
+    const second = await begin()
+    await second.host.clock.advance(1000)
+    assert.deepEqual(second.destination.taken, [])
+    await end(second)
+  })
+
+  it('does not, either, where that could not be written and is written later', async () => {
+    let isFirst = true
+    const first = await begin({}, { maxPoints: 2 }, queue => ({
+      ...queue,
+      write: async changes => {
+        if (!isFirst) return queue.write(changes)
+        isFirst = false
+        await new Promise<void>(resolve => void first.host.clock.after(5000, resolve))
+        throw new Error('not now')
+      },
+    }))
+    first.push.consume(points(2))
+    await first.host.clock.advance(60_000)
+    assert.equal(first.destination.taken.length, 2)
+    first.destination.answer = down
+    const later = points(2)
+    first.push.consume(later)
+    await first.host.clock.advance(10_000)
+    assert.deepEqual(queued(first), { '{storage="disk"}': 2, '{storage="memory"}': 0 })
+    await end(first)
+    const second = await begin()
+    await second.host.clock.advance(1000)
+    assert.deepEqual(second.destination.taken, [...later.values])
+    await end(second)
+  })
+
+  it('counts as sent again what began to be sent while it was being written', async () => {
+    const given = { timeout: '10m', sending_queue: { num_consumers: 1 } }
+    const first = await begin(given, { maxPoints: 2 }, queue => ({
+      ...queue,
+      write: async changes => {
+        await new Promise<void>(resolve => void first.host.clock.after(5000, resolve))
+        await queue.write(changes)
+      },
+    }))
+    const asked: number[][] = []
+    first.destination.answer = (numbers, response) => {
+      // The second one begins when the first is through, which is while it is being written, and never ends.
+      if (asked.push([...numbers]) === 1) first.host.clock.after(7000, () => accept(response))
+    }
+    first.push.consume(points(4))
+    await first.host.clock.advance(60_000)
+    assert.equal(asked.length, 2)
+    await opened.pop()!.close()
+    const second = await begin()
+    await second.host.clock.advance(1000)
+    assert.deepEqual(second.destination.taken, asked[1])
+    assert.equal(second.host.counted.get('gpucol_exporter_possible_repeat_metric_points'), 2)
+    await end(second)
+  })
+
+  it('tries again to read what the disk does not give at the moment', async () => {
+    const before = await begin({}, { maxPoints: 2 })
+    before.destination.answer = down
+    const batch = points(2)
+    before.push.consume(batch)
+    await before.host.clock.advance(1000)
+    await end(before)
+    let isReadable = false
+    const process = await begin({}, { maxPoints: 2 }, queue => ({
+      ...queue,
+      read: id => (isReadable ? queue.read(id) : Promise.reject(new Error('the disk is away'))),
+    }))
+    await process.host.clock.advance(60_000)
+    assert.deepEqual(process.destination.taken, [])
+    assert.ok(process.host.logged.includes('failing the queue on disk: the disk is away'))
+    isReadable = true
+    await process.host.clock.advance(60_000)
+    assert.deepEqual(process.destination.taken, [...batch.values])
+    await end(process)
+  })
+
   it('drops what is oldest on disk, too, when too much waits', async () => {
     const first = await begin({ sending_queue: { max_requests: 10, num_consumers: 1 } }, { maxPoints: 1, shards: 1 })
     first.destination.answer = down
@@ -218,6 +330,29 @@ describe('delivery from disk', () => {
     await second.host.clock.advance(1000)
     // The first was under way.
     assert.deepEqual(second.destination.taken, [batch.values[0], ...batch.values.slice(41)])
+    await end(second)
+  })
+
+  it('drops what was there before a restart first, in whatever shard it is', async () => {
+    const given = { sending_queue: { max_requests: 5, num_consumers: 1 } }
+    const first = await begin(given, { maxPoints: 1, shards: 3 })
+    first.destination.answer = down
+    const before = points(5)
+    first.push.consume(before)
+    await first.host.clock.advance(1000)
+    await end(first)
+    const second = await begin(given, { maxPoints: 1, shards: 3 })
+    second.destination.answer = down
+    await second.host.clock.advance(1000)
+    const fresh = points(4)
+    second.push.consume(fresh)
+    await second.host.clock.advance(1000)
+    second.destination.answer = up
+    await second.host.clock.advance(60_000)
+    assert.deepEqual(
+      second.destination.taken.toSorted((a, b) => a - b),
+      [before.values.at(-1), ...fresh.values],
+    )
     await end(second)
   })
 
@@ -268,6 +403,33 @@ describe('delivery from disk', () => {
       isFull = false
       await host.clock.advance(10_000)
       await end(process)
+      const next = await begin()
+      await next.host.clock.advance(1000)
+      assert.deepEqual(next.destination.taken, [])
+      await end(next)
+    })
+
+    it('takes away what was delivered, although nothing new finds room', async () => {
+      let isFull = false
+      const process = await begin({}, { maxPoints: 2 }, queue => ({
+        ...queue,
+        write: changes => (isFull && changes.added.length > 0 ? Promise.reject(full) : queue.write(changes)),
+      }))
+      const { host, destination, push } = process
+      destination.answer = down
+      const stored = points(2)
+      push.consume(stored)
+      await host.clock.advance(1000)
+      isFull = true
+      const lastInMemory = points(2)
+      // The older one is delivered while the newer one waits for room.
+      destination.answer = ([number], response) => (number === stored.values[0] ? up([], response) : down([], response))
+      push.consume(lastInMemory)
+      await host.clock.advance(20_000)
+      assert.deepEqual(queued(process), { '{storage="disk"}': 0, '{storage="memory"}': 2 })
+      await stopPush(host, push, 1000)
+      assert.equal(host.counted.get('gpucol_exporter_send_failed_metric_points{reason="stopped"}'), 2)
+      await opened.pop()!.close()
       const next = await begin()
       await next.host.clock.advance(1000)
       assert.deepEqual(next.destination.taken, [])
@@ -326,7 +488,8 @@ describe('delivery from disk', () => {
       const batch = points(30)
       push.consume(batch)
       await host.clock.advance(10_000)
-      assert.ok(host.observed('gpucol_exporter_queue_bytes').get('')! <= 130 * 2 ** 20)
+      // 64 MiB, and one that is under way.
+      assert.ok(host.observed('gpucol_exporter_queue_bytes').get('')! < 80 * 2 ** 20)
       const dropped = host.counted.get('gpucol_exporter_enqueue_failed_metric_points')!
       assert.ok(dropped > 0)
       destination.answer = up
@@ -335,6 +498,117 @@ describe('delivery from disk', () => {
       assert.ok(destination.taken.includes(batch.values.at(-1)!))
       await stopPush(host, push, 1000)
       await opened.pop()!.close()
+    }).timeout(60_000)
+
+    it('gives up no more of what is on disk than what is new needs, and does not fill memory', async () => {
+      // With the number in it 32 MiB at most.
+      const padding = Buffer.alloc(32 * 2 ** 20 - 100, ' ')
+      let isFull = false
+      const process = await begin(
+        { sending_queue: { max_bytes: '10GiB', num_consumers: 1 } },
+        { maxPoints: 1 },
+        // Nothing of all this has to be on a disk.
+        queue => ({
+          ...queue,
+          write: () => (isFull ? Promise.reject(full) : Promise.resolve()),
+          read: () => Promise.resolve(Buffer.from('0')),
+        }),
+        { compress: body => Buffer.concat([body, padding]) },
+      )
+      const { host, destination, push } = process
+      destination.answer = down
+      for (let i = 0; i < 12; i++) {
+        push.consume(points(1))
+        await host.clock.advance(1000)
+      }
+      assert.deepEqual(queued(process), { '{storage="disk"}': 12, '{storage="memory"}': 0 })
+      isFull = true
+      for (let i = 0; i < 3; i++) {
+        push.consume(points(1))
+        await host.clock.advance(1000)
+      }
+      // One more than 64 MiB: one makes room for it, as soon as the disk lets it go.
+      await host.clock.advance(120_000)
+      assert.deepEqual(queued(process), { '{storage="disk"}': 11, '{storage="memory"}': 3 })
+      for (let i = 0; i < 6; i++) {
+        push.consume(points(1))
+        await host.clock.advance(1000)
+      }
+      assert.equal(queued(process)['{storage="memory"}'], 4)
+      await stopPush(host, push, 1000)
+      await opened.pop()!.close()
+    }).timeout(60_000)
+  })
+
+  describe('when the thread of the store dies', () => {
+    it('sends nothing again that was written although nobody said so', async () => {
+      let isDead = false
+      const process = await begin({}, { maxPoints: 2 }, queue => ({
+        ...queue,
+        async write(changes) {
+          await queue.write(changes)
+          if (isDead) throw new Error('the store failed: its thread ended')
+        },
+      }))
+      const { host, destination, push } = process
+      isDead = true
+      // One while it is written, the other later.
+      push.consume(points(2))
+      await host.clock.advance(1000)
+      destination.answer = down
+      push.consume(points(2))
+      await host.clock.advance(1000)
+      destination.answer = up
+      await host.clock.advance(4000)
+      assert.equal(destination.taken.length, 4)
+      assert.deepEqual(queued(process), { '{storage="disk"}': 0, '{storage="memory"}': 0 })
+      isDead = false
+      await host.clock.advance(60_000)
+      await end(process)
+      const next = await begin()
+      await next.host.clock.advance(1000)
+      assert.deepEqual(next.destination.taken, [])
+      await end(next)
+    })
+
+    it('loses nothing, and has nothing on disk that was delivered', async () => {
+      const workers = watchStoreWorkers()
+      try {
+        const process = await begin({}, { maxPoints: 2 })
+        const { host, destination, push } = process
+        const all: number[] = []
+        for (let round = 0; round < 12; round++) {
+          destination.answer = round % 3 === 2 ? up : down
+          const batch = points(10)
+          all.push(...batch.values)
+          push.consume(batch)
+          const passing = host.clock.advance(60_000)
+          for (let turn = 0; turn < 3 * round; turn++) await new Promise(resolve => setImmediate(resolve))
+          await workers.kill()
+          await passing
+          // What is told to be safe is there when the process ends now.
+          const { '{storage="disk"}': safe } = queued(process)
+          const database = openDatabase(join(directory, 'queue.db'))
+          const { points: there } = database.prepare('SELECT sum(points) AS points FROM requests').get() as {
+            points: number | null
+          }
+          database.close()
+          assert.ok((there ?? 0) >= safe!, `${there} of ${safe}`)
+        }
+        destination.answer = up
+        await host.clock.advance(60_000)
+        // One that is killed before another has taken its place is the same once more.
+        assert.ok(workers.started > 4, `${workers.started}`)
+        assert.deepEqual(new Set(destination.taken), new Set(all))
+        assert.deepEqual(queued(process), { '{storage="disk"}': 0, '{storage="memory"}': 0 })
+        await end(process)
+        const next = await begin()
+        await next.host.clock.advance(1000)
+        assert.deepEqual(next.destination.taken, [])
+        await end(next)
+      } finally {
+        workers.stop()
+      }
     })
   })
 

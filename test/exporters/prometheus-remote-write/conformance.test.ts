@@ -17,6 +17,7 @@ import {
   type ExpectedSeries,
 } from './sender-rules.ts'
 import { PROSE } from './sender-prose.ts'
+import { STALE_BITS } from '../../support/remote-write-messages.ts'
 
 export type Case = {
   readonly name: string
@@ -55,6 +56,66 @@ for (const { file, version } of suites) {
       })
     }
   })
+}
+
+type ClientCase = {
+  readonly kind: string
+  readonly name: string
+  readonly status: number
+  readonly headers?: Record<string, string>
+  readonly recoverable: boolean | null
+  readonly retry_after_seconds?: number
+  readonly bits: string
+  readonly is_stale: boolean
+}
+
+describe('remote write, scrape-semantics', () => {
+  const cases = sharedJson<{ cases: ClientCase[] }>('conformance', 'scrape-semantics', 'cases.json')?.cases ?? []
+  for (const one of cases.filter(({ kind }) => kind === 'remote-write-client')) {
+    const deviation = DEVIATIONS.find(({ name }) => name === one.name)
+    it(deviation === undefined ? one.name : `${one.name}, differently: ${deviation.reason}`, async () => {
+      const check = runClient(one)
+      if (deviation === undefined) await check
+      else await assert.rejects(check, 'it is listed as different and is not: take it out of the list')
+    })
+  }
+
+  for (const { name, bits, is_stale } of cases.filter(({ kind }) => kind === 'nan-bits')) {
+    it(`${name} is ${is_stale ? '' : 'not '}the end of a series`, () =>
+      assert.equal(bits === `0x${STALE_BITS}`, is_stale))
+  }
+
+  it('a NaN that was scraped is not the end of a series', async () => {
+    const pipeline = await startWritePipeline()
+    pipeline.answer('test_metric NaN\n')
+    await pipeline.scrape()
+    const bits = [...pipeline.receiver.samples()].flatMap(([series, samples]) =>
+      series.startsWith('test_metric{') ? samples.map(sample => sample.bits) : [],
+    )
+    assert.equal(bits.length, 1)
+    assert.match(bits[0]!, /^7ff8/)
+    await pipeline.stop()
+  })
+})
+
+/** Whether the first request comes again, and not before it may. */
+async function runClient({ status, headers, recoverable, retry_after_seconds = 0 }: ClientCase): Promise<void> {
+  const startsMs: number[] = []
+  const behaviour: Behaviour = () => {
+    startsMs.push(pipeline.host.clock.monotonic())
+    return startsMs.length === 1 ? { status, ...(headers && { headers }) } : undefined
+  }
+  const pipeline = await startWritePipeline({ shards: 1, send_metadata: false }, behaviour)
+  pipeline.answer('test_metric 1\n')
+  await pipeline.scrape()
+  try {
+    const [first, ...later] = pipeline.receiver.requests.map(({ body }) => body.toString('base64'))
+    const at = later.indexOf(first!)
+    assert.equal(at >= 0, recoverable ?? false)
+    if (at >= 0) assert.ok(startsMs[at + 1]! - startsMs[0]! >= retry_after_seconds * 1000)
+  } finally {
+    await pipeline.stop()
+  }
 }
 
 async function run(one: Case, version: 1 | 2): Promise<void> {

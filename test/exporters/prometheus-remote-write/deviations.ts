@@ -11,4 +11,9 @@ export const DEVIATIONS: readonly Deviation[] = [
     name: 'symbols/string_deduplication',
     reason: 'of a series that an exposition has twice the first sample counts; symbols are there once all the same',
   },
+  {
+    name: '429 without retry_on_http_429',
+    reason:
+      'nothing that can be delivered is given up: 429 is always tried again, which the protocol allows, as Retry-After says',
+  },
 ]

@@ -5,11 +5,14 @@
  * end, by a flag or because nothing comes of them for `metric_expiration`. What comes out is cumulative and has classic histograms
  * (`otlp/intake.ts` and `otlp/exponential-buckets.ts` have the rules).
  */
-import { defineReceiver, type ConfigSchema, type Listener, type Problem } from '../pipeline/component.ts'
+import { defineReceiver, RefusedError, type ConfigSchema, type Listener, type Problem } from '../pipeline/component.ts'
 import { duration, endpoint, parseDuration, parseSize, serverSecurity, size } from '../pipeline/config/fields.ts'
+import { finishInTurns } from '../pipeline/formats/render-work.ts'
+import type { Batch } from '../pipeline/model/batch.ts'
 import { createServerSecurity } from '../pipeline/http/server-security.ts'
 import { createAnswer } from './otlp/answer.ts'
 import { createPushes } from './otlp/push-batches.ts'
+import { createQueue } from './otlp/queue.ts'
 import { Sources } from './otlp/sources.ts'
 
 const config = {
@@ -94,16 +97,24 @@ export const otlp = defineReceiver({
       seriesPerSource: config.max_series_per_source,
       attributesPerPoint: config.max_attributes,
     })
-    const pushes = createPushes(sources, clock, next, points =>
+    /** A request that is being read when the time is up is read on, and comes to nothing. */
+    function handOn(batch: Batch): void {
+      if (isStopped) throw new RefusedError('gpucol has stopped')
+      next(batch)
+    }
+
+    const pushes = createPushes(sources, clock, handOn, points =>
       counters.add('gpucol_receiver_refused_metric_points', points),
     )
+    const queue = createQueue()
     const answer = createAnswer({
       maxBodyBytes: parseSize(config.max_request_body_size),
       maxRequests: config.max_concurrent_requests,
       maxBytesInFlight: parseSize(config.max_bytes_in_flight),
       log,
-      take(body, encoding) {
-        const taken = pushes.take(body, encoding)
+      queue,
+      async take(body, encoding) {
+        const taken = await finishInTurns(pushes.take(body, encoding))
         counters.add('gpucol_receiver_late_metric_points', taken.late)
         counters.add('gpucol_receiver_rejected_metric_points', taken.rejected)
         counters.add('gpucol_receiver_exemplars', taken.exemplars, { outcome: 'left out' })
@@ -113,6 +124,7 @@ export const otlp = defineReceiver({
     })
     let listener: Listener | undefined
     let stops: (() => void)[] = []
+    let isStopped = false
 
     function countRequest(status: number): void {
       counters.add('gpucol_receiver_requests', 1, { status: String(status) })
@@ -122,7 +134,7 @@ export const otlp = defineReceiver({
     function expireLater(): () => void {
       const everyMs = Math.min(Math.max(expirationMs / 10, 1000), 30_000)
       let cancel = clock.after(everyMs, function expire() {
-        pushes.expire(expirationMs)
+        void queue(() => pushes.expire(expirationMs))
         log.state(REJECTED, 'ok')
         cancel = clock.after(everyMs, expire)
       })
@@ -131,6 +143,7 @@ export const otlp = defineReceiver({
 
     return {
       async start() {
+        isStopped = false
         listener = await host.network.listen(
           config.endpoint,
           (request, response) => {
@@ -152,6 +165,7 @@ export const otlp = defineReceiver({
         const closing = listener
         listener = undefined
         await closing?.close(deadlineMs)
+        isStopped = true
       },
     }
   },

@@ -1,17 +1,11 @@
-/** All receivers. */
-import type { ReceiverDefinition } from '../pipeline/component.ts'
-import { dcgm } from './dcgm.ts'
-import { kubeStateMetrics } from './kube-state-metrics.ts'
-import { kubelet } from './kubelet.ts'
-import { kubernetesApi } from './kubernetes-api.ts'
-import { otlp } from './otlp.ts'
-import { prometheus } from './prometheus.ts'
+/** All receivers, by type. One is loaded when a config has it. */
+import type { ReceiverDefinition, Registry } from '../pipeline/component.ts'
 
-export const receivers: readonly ReceiverDefinition[] = [
-  dcgm,
-  kubeStateMetrics,
-  kubelet,
-  kubernetesApi,
-  otlp,
-  prometheus,
-]
+export const receivers: Registry<ReceiverDefinition> = {
+  dcgm: async () => (await import('./dcgm.ts')).dcgm,
+  kube_state_metrics: async () => (await import('./kube-state-metrics.ts')).kubeStateMetrics,
+  kubelet: async () => (await import('./kubelet.ts')).kubelet,
+  kubernetes_api: async () => (await import('./kubernetes-api.ts')).kubernetesApi,
+  otlp: async () => (await import('./otlp.ts')).otlp,
+  prometheus: async () => (await import('./prometheus.ts')).prometheus,
+}

@@ -1,5 +1,6 @@
 /** Makes requests of OTLP metrics of batches. What it keeps is kept by source: a plan, and whether its series have ended. */
 import type { Batch, Source } from '../model/batch.ts'
+import { columnCount } from '../model/layout.ts'
 import { createEncodePlanner, type EncodePlan, type LeftOut } from './otlp-encode-plan.ts'
 import { goesOn } from './otlp-ended.ts'
 import { createSplit, type EntityOptions } from './otlp-entity.ts'
@@ -29,7 +30,7 @@ export type OtlpEncoder = {
 }
 
 type Known = {
-  readonly plan: EncodePlan
+  plan: EncodePlan
   hasEnded: boolean
   /** The number of the request that has the last points of it. */
   request: number
@@ -64,21 +65,24 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
   return {
     add(batch) {
       const { source, layout, timeMs, outcome } = batch
+      let one = known.get(source)
+      // Sources whose series all go elsewhere.
+      if (one === undefined && columnCount(layout) === 0) return
       // In a request the order of points is not kept, so that no series is in it twice.
-      if (known.get(source)?.request === request) flush()
+      if (one?.request === request) flush()
       if (outcome !== 'ok') {
         end(source, undefined, timeMs)
-        const before = known.get(source)
         // A target that failed mostly comes back with the series that it had.
-        if (outcome === 'failed' && before !== undefined) Object.assign(before, { hasEnded: true, request })
+        if (outcome === 'failed' && one !== undefined) Object.assign(one, { hasEnded: true, request })
         else known.delete(source)
         return
       }
-      const before = known.get(source)?.plan
+      const before = one?.plan
       const plan = before?.layout === layout ? before : planFor(source, layout, before)
       end(source, plan, timeMs)
-      const one = { plan, hasEnded: false, request }
-      known.set(source, one)
+      if (one === undefined) known.set(source, (one = { plan, hasEnded: false, request }))
+      one.plan = plan
+      one.hasEnded = false
       walk.batch(plan, batch)
       one.request = request
     },

@@ -78,7 +78,10 @@ function splitNames(names: readonly string[], { resourceTable, names: rules }: E
   const ofResource = new Set(taken.values())
   const rest = names.map((name, at) => ({ at, name })).filter(({ at }) => !ofResource.has(at))
   const ofPoint = rest.filter(({ name }) => !name.startsWith(SCOPE_LABEL))
-  const keys = distinct(ofPoint.map(({ name }) => attributeKey(name, rules)))
+  const keys = distinct(
+    ofPoint.map(({ name }) => attributeKey(name, rules)),
+    rules,
+  )
   return {
     resource,
     point: ofPoint.map(({ at }, i) => ({ at, key: keys[i]! })),
@@ -99,7 +102,10 @@ function ofOrigin(source: Source, origin: Origin, labels: Labels, options: Entit
   const { names } = options
   const made = labelsOfResource(origin)
   const rest = labelPairs(labels).filter(([name, value]) => !name.startsWith(SCOPE_LABEL) && made.get(name) !== value)
-  const keys = distinct(rest.map(([name]) => attributeKey(name, names)))
+  const keys = distinct(
+    rest.map(([name]) => attributeKey(name, names)),
+    names,
+  )
   return {
     resource: withDefaults(attributesFrom(origin.resource.attributes, names), source, options),
     resourceSchemaUrl: origin.resource.schemaUrl,
@@ -122,7 +128,10 @@ function labelsOfResource({ resource: { attributes } }: Origin): ReadonlyMap<str
 
 function attributesFrom(attributes: Iterable<Attribute>, rules: NameRules): Attribute[] {
   const all = [...attributes]
-  const keys = distinct(all.map(([key]) => attributeKey(key, rules)))
+  const keys = distinct(
+    all.map(([key]) => attributeKey(key, rules)),
+    rules,
+  )
   return all.map(([, value], i) => [
     keys[i]!,
     typeof value === 'string' ? cut(value, rules.attributeValueLength) : value,

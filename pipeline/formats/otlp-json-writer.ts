@@ -17,6 +17,7 @@ const FIRST_BYTES = 64 * 1024
 const COMMA = 0x2c
 const BEGIN = '{"resourceMetrics":['
 const END = ']}'
+const ENDED = ',"flags":1'
 
 export class JsonWriter implements RequestWriter {
   readonly numberBytes = 3 * JSON_NUMBER_ROOM + 64
@@ -59,10 +60,11 @@ export class JsonWriter implements RequestWriter {
   histogram(blocks: ByteArena, block: number, point: HistogramPoint, timeMs: number, startMs: number): void {
     const { bounds, buckets } = point
     this.#openPoint(timeMs, startMs)
+    if (point.isEnded) this.#ascii(ENDED)
     this.#reserve(this.numberBytes + (bounds.values.length + 1) * this.partBytes + bounds.bytes.length)
     this.#ascii(',"count":')
     this.#at = writeCount(this.#bytes, this.#at, point.count)
-    if (!Number.isNaN(point.sum)) {
+    if (point.hasSum) {
       this.#ascii(',"sum":')
       this.#at = writeDouble(this.#bytes, this.#at, point.sum)
     }
@@ -81,6 +83,7 @@ export class JsonWriter implements RequestWriter {
 
   summary(blocks: ByteArena, block: number, point: SummaryPoint, timeMs: number, startMs: number): void {
     this.#openPoint(timeMs, startMs)
+    if (point.isEnded) this.#ascii(ENDED)
     this.#reserve(this.numberBytes + point.length * this.partBytes)
     this.#ascii(',"count":')
     this.#at = writeCount(this.#bytes, this.#at, point.count)
@@ -100,7 +103,7 @@ export class JsonWriter implements RequestWriter {
 
   ended(blocks: ByteArena, block: number, _shape: Shape, timeMs: number): void {
     this.#openPoint(timeMs, NaN)
-    this.#ascii(',"flags":1')
+    this.#ascii(ENDED)
     this.#copy(blocks, block)
   }
 

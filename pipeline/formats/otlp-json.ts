@@ -17,6 +17,7 @@ import {
   wrong,
   type JsonObject,
 } from './json-fields.ts'
+import { readJson } from './json-pieces.ts'
 import { MalformedError } from './malformed.ts'
 import {
   addNumber,
@@ -31,6 +32,8 @@ import {
   type Numbers,
 } from './otlp-points.ts'
 import type { OtlpReader } from './otlp-protobuf.ts'
+import { POINTS_BETWEEN_PAUSES } from './otlp-protobuf.ts'
+import { pause, type Work } from './render-work.ts'
 
 const KINDS: Readonly<Record<string, MetricKind>> = {
   gauge: 'gauge',
@@ -54,8 +57,9 @@ export function createJsonReader(): OtlpReader {
   const histogram = createHistogramPoint()
   const exponential = createExponentialPoint()
   const summary = createSummaryPoint()
+  let sincePause = 0
 
-  function readResource(item: unknown, sink: MetricsSink): void {
+  function* readResource(item: unknown, sink: MetricsSink): Work<void> {
     const { resource, scopeMetrics, schemaUrl } = jsonObject(item, 'resourceMetrics')
     const parts = {
       attributes: attributes.copy(objectOr(resource, 'resource').attributes, 'attributes'),
@@ -70,11 +74,11 @@ export function createJsonReader(): OtlpReader {
         attributes: scopeAttributes.copy(scope.attributes, 'attributes'),
         schemaUrl: jsonText(ofScope.schemaUrl, 'schemaUrl'),
       })
-      for (const metric of jsonList(ofScope.metrics, 'metrics')) readMetric(jsonObject(metric, 'metrics'), sink)
+      for (const metric of jsonList(ofScope.metrics, 'metrics')) yield* readMetric(jsonObject(metric, 'metrics'), sink)
     }
   }
 
-  function readMetric(metric: JsonObject, sink: MetricsSink): void {
+  function* readMetric(metric: JsonObject, sink: MetricsSink): Work<void> {
     const name = jsonText(metric.name, 'name')
     const keys = Object.keys(KINDS).filter(key => metric[key] !== undefined && metric[key] !== null)
     if (keys.length > 1) throw wrong(name, 'one kind of data', keys)
@@ -96,8 +100,13 @@ export function createJsonReader(): OtlpReader {
       isMonotonic: jsonBoolean(data.isMonotonic, 'isMonotonic'),
     })
     try {
-      for (const point of jsonList(data.dataPoints, 'dataPoints'))
+      for (const point of jsonList(data.dataPoints, 'dataPoints')) {
         readPoint(jsonObject(point, 'dataPoints'), kind, sink)
+        if (++sincePause >= POINTS_BETWEEN_PAUSES) {
+          sincePause = 0
+          yield pause
+        }
+      }
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error
       throw new MalformedError(`metric "${name}": ${error.message}`, { cause: error })
@@ -157,6 +166,7 @@ export function createJsonReader(): OtlpReader {
     begin(item, histogram)
     histogram.count = Number(jsonUint64(item.count, 'count'))
     histogram.sum = doubleOr(NaN, item.sum, 'sum')
+    histogram.hasSum = isThere(item.sum)
     fill(histogram.bucketCounts, item.bucketCounts, 'bucketCounts', countOf)
     fill(histogram.bounds, item.explicitBounds, 'explicitBounds', jsonDouble)
     doubleOr(NaN, item.min, 'min')
@@ -170,6 +180,7 @@ export function createJsonReader(): OtlpReader {
     begin(item, exponential)
     exponential.count = Number(jsonUint64(item.count, 'count'))
     exponential.sum = doubleOr(NaN, item.sum, 'sum')
+    exponential.hasSum = isThere(item.sum)
     exponential.scale = jsonInt32(item.scale, 'scale')
     exponential.zeroCount = Number(jsonUint64(item.zeroCount, 'zeroCount'))
     exponential.zeroThreshold = doubleOr(0, item.zeroThreshold, 'zeroThreshold')
@@ -196,45 +207,25 @@ export function createJsonReader(): OtlpReader {
   }
 
   return {
-    read(body, sink) {
-      const { resourceMetrics } = jsonObject(parse(body), 'the request')
-      for (const item of jsonList(resourceMetrics, 'resourceMetrics')) readResource(item, sink)
+    *read(body, sink) {
+      const { resourceMetrics } = jsonObject(yield* readJson(body), 'the request')
+      for (const item of jsonList(resourceMetrics, 'resourceMetrics')) yield* readResource(item, sink)
     },
   }
 }
 
 const NO_METADATA: MetricParts['metadata'] = new Map()
 const NO_FIELDS: JsonObject = {}
-const decoder = new TextDecoder('utf-8', { fatal: true })
-/** An integer with so many digits that a number may not hold it, and not in a text. */
-const WIDE_INTEGER = /[:,[]\s*-?\d{16}/
-
-function parse(body: Uint8Array): unknown {
-  let text
-  try {
-    text = decoder.decode(body)
-  } catch (cause) {
-    throw new MalformedError('it is not UTF-8', { cause })
-  }
-  try {
-    return WIDE_INTEGER.test(text) ? JSON.parse(text, keepInteger) : JSON.parse(text)
-  } catch (cause) {
-    throw new MalformedError(`it is not JSON: ${(cause as Error).message}`, { cause })
-  }
-}
-
-/** Integers that no number can hold stay as they were written. */
-function keepInteger(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
-  return context?.source !== undefined && /^-?\d+$/.test(context.source) ? context.source : value
-}
-
 function objectOr(value: unknown, field: string): JsonObject {
   return value === undefined || value === null ? NO_FIELDS : jsonObject(value, field)
 }
 
 function doubleOr(otherwise: number, value: unknown, field: string): number {
-  return value === undefined || value === null ? otherwise : jsonDouble(value, field)
+  return isThere(value) ? jsonDouble(value, field) : otherwise
+}
+
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null
 }
 
 function countOf(value: unknown, field: string): number {

@@ -5,8 +5,9 @@ export type NameRules = {
   /** Characters of attribute keys that become underscores; undefined if all may stay. */
   readonly badAttributeCharacters?: RegExp
   readonly badMetricCharacters?: RegExp
-  /** Matches names that begin with what none may begin with. */
-  readonly badFirstCharacter?: RegExp
+  /** Match names that begin with what none may begin with. */
+  readonly badAttributeStart?: RegExp
+  readonly badMetricStart?: RegExp
   readonly attributeKeyLength: number
   readonly attributeValueLength: number
   readonly metricNameLength: number
@@ -25,12 +26,17 @@ export const ANY_NAME: NameRules = {
 
 export function attributeKey(key: string, rules: NameRules): string {
   const cased = rules.attributeCase === 'lower' ? key.toLowerCase() : key
-  return cut(replaceBad(cased, rules.badAttributeCharacters), rules.attributeKeyLength)
+  const allowed = replaceBad(cased, rules.badAttributeCharacters)
+  return cut(withStart(allowed, rules.badAttributeStart), rules.attributeKeyLength)
 }
 
 export function metricName(name: string, rules: NameRules): string {
   const allowed = replaceBad(name, rules.badMetricCharacters)
-  return cut(rules.badFirstCharacter?.test(allowed) === true ? `x${allowed}` : allowed, rules.metricNameLength)
+  return cut(withStart(allowed, rules.badMetricStart), rules.metricNameLength)
+}
+
+function withStart(name: string, bad: RegExp | undefined): string {
+  return bad?.test(name) === true ? `x${name}` : name
 }
 
 /** At most so many UTF-16 units, and never half a character. */
@@ -41,11 +47,14 @@ export function cut(text: string, length: number): string {
 }
 
 /** Names that rules made the same are told apart by a number: an attribute that is there twice would cost the point. */
-export function distinct(keys: readonly string[]): string[] {
+export function distinct(keys: readonly string[], { attributeKeyLength }: NameRules): string[] {
   const taken = new Set<string>()
   return keys.map(key => {
     let free = key
-    for (let number = 2; taken.has(free); number++) free = `${key}_${number}`
+    for (let number = 2; taken.has(free); number++) {
+      const suffix = `_${number}`
+      free = `${cut(key, attributeKeyLength - suffix.length)}${suffix}`
+    }
     taken.add(free)
     return free
   })

@@ -61,8 +61,9 @@ export type Numbers = { values: Float64Array; length: number }
 
 export type HistogramPoint = Point & {
   count: number
-  /** NaN where there is none. */
+  /** NaN where there is none; it may be NaN itself. */
   sum: number
+  hasSum: boolean
   readonly bucketCounts: Numbers
   readonly bounds: Numbers
 }
@@ -70,6 +71,7 @@ export type HistogramPoint = Point & {
 export type ExponentialPoint = Point & {
   count: number
   sum: number
+  hasSum: boolean
   scale: number
   zeroCount: number
   zeroThreshold: number
@@ -127,7 +129,7 @@ export function createNumberPoint(): NumberPoint {
 }
 
 export function createHistogramPoint(): HistogramPoint {
-  return { ...createPoint(), count: 0, sum: NaN, bucketCounts: createNumbers(), bounds: createNumbers() }
+  return { ...createPoint(), count: 0, sum: NaN, hasSum: false, bucketCounts: createNumbers(), bounds: createNumbers() }
 }
 
 export function createExponentialPoint(): ExponentialPoint {
@@ -135,6 +137,7 @@ export function createExponentialPoint(): ExponentialPoint {
     ...createPoint(),
     count: 0,
     sum: NaN,
+    hasSum: false,
     scale: 0,
     zeroCount: 0,
     zeroThreshold: 0,

@@ -30,6 +30,7 @@ export function createHistogramReader(): PointReader {
     clearPoint(point)
     point.count = 0
     point.sum = NaN
+    point.hasSum = false
     point.bucketCounts.length = point.bounds.length = 0
     while (reader.next()) {
       switch (reader.tag) {
@@ -47,6 +48,7 @@ export function createHistogramReader(): PointReader {
           break
         case SUM:
           point.sum = reader.double()
+          point.hasSum = true
           break
         case BUCKET_COUNT:
           addNumber(point.bucketCounts, reader.fixed())
@@ -106,6 +108,7 @@ export function createExponentialReader(): PointReader {
     clearPoint(point)
     point.count = point.scale = point.zeroCount = point.zeroThreshold = 0
     point.sum = NaN
+    point.hasSum = false
     point.positiveOffset = point.negativeOffset = 0
     point.positive.length = point.negative.length = 0
     while (reader.next()) {
@@ -124,6 +127,7 @@ export function createExponentialReader(): PointReader {
           break
         case SUM:
           point.sum = reader.double()
+          point.hasSum = true
           break
         case SCALE:
           point.scale = reader.zigzag()

@@ -99,8 +99,9 @@ export class ProtobufWriter implements RequestWriter {
     const to = blocks.starts[block + 1]!
     this.#reserve(to - from + bytes.length + (values.length + 1) * 8 + 6 * FIXED)
     const end = this.#at
-    copyDown(this.#view, end, blocks.view, from, to)
-    let at = end - (to - from)
+    let at = point.isEnded ? this.#writeEnded(end, 'histogram') : end
+    copyDown(this.#view, at, blocks.view, from, to)
+    at -= to - from
     if (values.length > 0) {
       at -= bytes.length
       this.#bytes.set(bytes, at)
@@ -108,7 +109,7 @@ export class ProtobufWriter implements RequestWriter {
       for (let i = values.length; i >= 0; i--) at = this.#writeCount(at, buckets[i]!)
       at = this.#writeLength(at, bucketsEnd - at, BUCKET_COUNTS)
     }
-    if (!Number.isNaN(point.sum)) {
+    if (point.hasSum) {
       at -= FIXED
       this.#bytes[at] = SUM
       this.#view.setFloat64(at + 1, point.sum, true)
@@ -124,8 +125,9 @@ export class ProtobufWriter implements RequestWriter {
     const to = blocks.starts[block + 1]!
     this.#reserve(to - from + point.length * this.partBytes + 6 * FIXED)
     const end = this.#at
-    copyDown(this.#view, end, blocks.view, from, to)
-    let at = end - (to - from)
+    let at = point.isEnded ? this.#writeEnded(end, 'summary') : end
+    copyDown(this.#view, at, blocks.view, from, to)
+    at -= to - from
     for (let i = point.length - 1; i >= 0; i--) {
       at -= 2 * FIXED
       this.#bytes[at] = QUANTILE
@@ -148,11 +150,16 @@ export class ProtobufWriter implements RequestWriter {
     const to = blocks.starts[block + 1]!
     this.#reserve(to - from + this.numberBytes)
     const end = this.#at
+    const flagsAt = this.#writeEnded(end, shape)
+    copyDown(this.#view, flagsAt, blocks.view, from, to)
+    const at = this.#writeTimes(flagsAt - (to - from), timeMs, NaN)
+    this.#at = this.#writeLength(at, end - at, DATA_POINTS)
+  }
+
+  #writeEnded(end: number, shape: Shape): number {
     this.#bytes[end - 1] = NO_RECORDED_VALUE
     this.#bytes[end - 2] = FLAGS[shape]
-    copyDown(this.#view, end - 2, blocks.view, from, to)
-    const at = this.#writeTimes(end - 2 - (to - from), timeMs, NaN)
-    this.#at = this.#writeLength(at, end - at, DATA_POINTS)
+    return end - 2
   }
 
   closeMetric(): void {
@@ -165,15 +172,15 @@ export class ProtobufWriter implements RequestWriter {
   }
 
   closeGroup(): void {
-    const { bytes, starts } = this.#groups!
-    const [from, between, to] = [starts[2 * this.#group]!, starts[2 * this.#group + 1]!, starts[2 * this.#group + 2]!]
+    const { view, starts } = this.#groups!
+    const from = starts[2 * this.#group]!
+    const between = starts[2 * this.#group + 1]!
+    const to = starts[2 * this.#group + 2]!
     this.#reserve(to - from + 16)
-    this.#at -= to - between
-    this.#bytes.set(bytes.subarray(between, to), this.#at)
-    this.#at = this.#writeLength(this.#at, this.#groupEnd - this.#at, SCOPE_METRICS)
-    this.#at -= between - from
-    this.#bytes.set(bytes.subarray(from, between), this.#at)
-    this.#at = this.#writeLength(this.#at, this.#groupEnd - this.#at, RESOURCE_METRICS)
+    let at = copyWords(this.#view, this.#at, view, between, to)
+    at = this.#writeLength(at, this.#groupEnd - at, SCOPE_METRICS)
+    at = copyWords(this.#view, at, view, from, between)
+    this.#at = this.#writeLength(at, this.#groupEnd - at, RESOURCE_METRICS)
     // It may be of a plan that is not used any more.
     this.#groups = undefined
   }
@@ -271,4 +278,22 @@ function copyDown(to: DataView, at: number, from: DataView, start: number, end: 
     to.setFloat64((q - 32) | 0, fourth, true)
     q = (q - 32) | 0
   }
+}
+
+/** Copies from[start, end) so that it ends at `at`, whatever the bytes are and whatever lies before them. Returns where it begins. */
+function copyWords(to: DataView, at: number, from: DataView, start: number, end: number): number {
+  let p = end
+  let q = at
+  for (; p - start >= 16; p -= 16, q -= 16) {
+    const first = from.getUint32(p - 4, true)
+    const second = from.getUint32(p - 8, true)
+    const third = from.getUint32(p - 12, true)
+    const fourth = from.getUint32(p - 16, true)
+    to.setUint32(q - 4, first, true)
+    to.setUint32(q - 8, second, true)
+    to.setUint32(q - 12, third, true)
+    to.setUint32(q - 16, fourth, true)
+  }
+  while (p > start) to.setUint8(--q, from.getUint8(--p))
+  return q
 }

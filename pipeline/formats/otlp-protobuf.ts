@@ -11,6 +11,7 @@ import type { PointReader } from './otlp-protobuf-point-parts.ts'
 import { createPointReaders } from './otlp-protobuf-points.ts'
 import { fieldsOf, Parts, spanOf, type Span } from './protobuf-parts.ts'
 import { BYTES, ProtobufReader, VARINT } from './protobuf-reader.ts'
+import { pause, type Work } from './render-work.ts'
 
 const FIRST_PART = (1 << 3) | BYTES
 const SECOND_PART = (2 << 3) | BYTES
@@ -28,9 +29,12 @@ const KINDS: ReadonlyMap<number, MetricKind> = new Map([
 ])
 
 export type OtlpReader = {
-  /** Tells `sink` what the request says. Throws `MalformedError`, possibly after much has been told. */
-  read(body: Uint8Array, sink: MetricsSink): void
+  /** Tells `sink` what the request says. Throws `MalformedError`, possibly after much has been told. One at a time. */
+  read(body: Uint8Array, sink: MetricsSink): Work<void>
 }
+
+/** A few milliseconds, also where all of them are of series that nobody knew. */
+export const POINTS_BETWEEN_PAUSES = 500
 
 /** Keeps nothing of a request but room for the next. */
 export function createProtobufReader(): OtlpReader {
@@ -41,8 +45,39 @@ export function createProtobufReader(): OtlpReader {
   const metric = new ProtobufReader()
   const data = new ProtobufReader()
   const body = new Parts()
+  /** Where it is: each of these is undefined outside of what it is for. */
+  let ofResource: Parameters<MetricsSink['scope']>[0] | undefined
+  let isInScope = false
+  let readPoint: PointReader | undefined
+  let hasScope = false
 
-  function readResource(span: Span, sink: MetricsSink): void {
+  /** Reads some points, and says whether there may be more. Not a generator, which would take a third longer. */
+  function advance(sink: MetricsSink): boolean {
+    let count = 0
+    for (;;) {
+      if (readPoint !== undefined) {
+        while (data.next()) {
+          if (data.tag !== FIRST_PART) continue
+          readPoint(data, sink)
+          if (++count === POINTS_BETWEEN_PAUSES) return true
+        }
+        readPoint = undefined
+      }
+      if (isInScope) {
+        isInScope = scope.next()
+        if (isInScope && scope.tag === SECOND_PART) readPoint = beginMetric(sink)
+      } else if (ofResource !== undefined) {
+        if (!resource.next()) endResource(ofResource)
+        else if (resource.tag === SECOND_PART) beginScope(ofResource, sink)
+      } else if (!request.next()) {
+        return false
+      } else if (request.tag === FIRST_PART) {
+        beginResource(spanOf(request))
+      }
+    }
+  }
+
+  function beginResource(span: Span): void {
     resource.open(span.bytes, span.view, span.start, span.end)
     const own = new Parts()
     let schemaUrl = ''
@@ -50,19 +85,19 @@ export function createProtobufReader(): OtlpReader {
       if (resource.tag === FIRST_PART) own.add(resource)
       else if (resource.tag === THIRD_PART) schemaUrl = resource.text()
     }
-    const parts = { attributes: attributesOf(own.join(), FIRST_PART), schemaUrl }
+    ofResource = { attributes: attributesOf(own.join(), FIRST_PART), schemaUrl }
+    hasScope = false
     resource.open(span.bytes, span.view, span.start, span.end)
-    let hasScope = false
-    while (resource.next()) {
-      if (resource.tag !== SECOND_PART) continue
-      hasScope = true
-      readScope(parts, sink)
-    }
-    // Nobody else looks at them.
-    if (!hasScope) readAttributes(parts.attributes)
   }
 
-  function readScope(resourceParts: Parameters<MetricsSink['scope']>[0], sink: MetricsSink): void {
+  function endResource({ attributes }: NonNullable<typeof ofResource>): void {
+    // Nobody else looks at them.
+    if (!hasScope) readAttributes(attributes)
+    ofResource = undefined
+  }
+
+  function beginScope(parts: NonNullable<typeof ofResource>, sink: MetricsSink): void {
+    hasScope = isInScope = true
     scope.enter(resource)
     const own = new Parts()
     let schemaUrl = ''
@@ -70,12 +105,12 @@ export function createProtobufReader(): OtlpReader {
       if (scope.tag === FIRST_PART) own.add(scope)
       else if (scope.tag === THIRD_PART) schemaUrl = scope.text()
     }
-    sink.scope(resourceParts, { ...scopeOf(own.join()), schemaUrl })
+    sink.scope(parts, { ...scopeOf(own.join()), schemaUrl })
     scope.enter(resource)
-    while (scope.next()) if (scope.tag === SECOND_PART) readMetric(sink)
   }
 
-  function readMetric(sink: MetricsSink): void {
+  /** Opens its data; undefined if it has none. */
+  function beginMetric(sink: MetricsSink): PointReader | undefined {
     metric.enter(scope)
     let name = ''
     let description = ''
@@ -109,7 +144,7 @@ export function createProtobufReader(): OtlpReader {
     }
     const metadata = hasMetadata ? readAttributes(fieldsOf(spanOf(scope), METADATA)) : NO_METADATA
     const span = body.join()
-    if (kind === undefined || span === undefined) return
+    if (kind === undefined || span === undefined) return undefined
     data.open(span.bytes, span.view, span.start, span.end)
     let temporality = 0
     let isMonotonic = false
@@ -118,18 +153,16 @@ export function createProtobufReader(): OtlpReader {
       else if (data.tag === IS_MONOTONIC) isMonotonic = data.low !== 0 || data.high !== 0
     }
     sink.metric({ name, description, unit, kind, temporality, isMonotonic, metadata })
-    readPoints(span, points[kind], sink)
-  }
-
-  function readPoints(span: Span, readPoint: PointReader, sink: MetricsSink): void {
     data.open(span.bytes, span.view, span.start, span.end)
-    while (data.next()) if (data.tag === FIRST_PART) readPoint(data, sink)
+    return points[kind]
   }
 
   return {
-    read(bytes, sink) {
+    *read(bytes, sink) {
+      ofResource = readPoint = undefined
+      isInScope = false
       request.open(bytes, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, bytes.length)
-      while (request.next()) if (request.tag === FIRST_PART) readResource(spanOf(request), sink)
+      while (advance(sink)) yield pause
     },
   }
 }

@@ -20,7 +20,7 @@ export type RequestWriter = {
   number(blocks: ByteArena, block: number): void
   histogram(blocks: ByteArena, block: number, point: HistogramPoint, timeMs: number, startMs: number): void
   summary(blocks: ByteArena, block: number, point: SummaryPoint, timeMs: number, startMs: number): void
-  /** The point that says that a series has ended. */
+  /** The point that says that a number has ended. */
   ended(blocks: ByteArena, block: number, shape: Shape, timeMs: number): void
   closeMetric(): void
   closeGroup(): void
@@ -35,8 +35,10 @@ export const START_MS = 2
 
 /** Whoever fills one uses it again for the next. */
 export type HistogramPoint = {
+  /** It is the one that says that the histogram has ended: numbers are nothing, bounds are those that it had. */
+  isEnded: boolean
   count: number
-  /** NaN if there is none. */
+  hasSum: boolean
   sum: number
   bounds: Bounds
   /** How many are in each bucket; there is one more than bounds. Not looked at where there are no bounds. */
@@ -44,6 +46,7 @@ export type HistogramPoint = {
 }
 
 export type SummaryPoint = {
+  isEnded: boolean
   count: number
   sum: number
   quantiles: Float64Array

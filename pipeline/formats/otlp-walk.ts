@@ -33,8 +33,16 @@ export class Walk {
   points = 0
   readonly #writer: RequestWriter
   readonly #options: WalkOptions
-  readonly #histogram: HistogramPoint = { count: 0, sum: 0, bounds: NO_BOUNDS, buckets: new Float64Array(64) }
+  readonly #histogram: HistogramPoint = {
+    isEnded: false,
+    count: 0,
+    hasSum: false,
+    sum: 0,
+    bounds: NO_BOUNDS,
+    buckets: new Float64Array(64),
+  }
   readonly #summary: SummaryPoint = {
+    isEnded: false,
     count: 0,
     sum: 0,
     quantiles: new Float64Array(64),
@@ -86,12 +94,18 @@ export class Walk {
         if (goesOn.composites[i] === 1) continue
         const bytes = composites.metrics[composites.metricOf[i]!]!
         const block = composites.blockOf[i]!
-        const size = this.#sizeOf(composites.blocks.starts, block)
+        const size = this.#compositeSize(composites, i)
         if (!this.#fits(plan, group, bytes, size)) continue
         if (this.#isFull(plan, group, bytes, size)) this.#cut(false)
         this.#writer.openGroup(plan.groups, group)
         this.#writer.openMetric(bytes)
-        this.#writer.ended(composites.blocks, block, bytes.shape, timeMs)
+        if (bytes.shape === 'histogram') {
+          this.#endHistogram(composites, i)
+          this.#writer.histogram(composites.blocks, block, this.#histogram, timeMs, NaN)
+        } else {
+          this.#endSummary(composites, i)
+          this.#writer.summary(composites.blocks, block, this.#summary, timeMs, NaN)
+        }
         this.points++
         this.#close()
       }
@@ -178,11 +192,7 @@ export class Walk {
         continue
       }
       const block = composites.blockOf[i]!
-      const bounds = composites.bounds[composites.boundsOf[i]!]!
-      const size =
-        this.#sizeOf(composites.blocks.starts, block) +
-        bounds.bytes.length +
-        (bounds.values.length + 2) * writer.partBytes
+      const size = this.#compositeSize(composites, i)
       if (!this.#fits(plan, group, bytes, size)) continue
       if (this.#isFull(plan, group, bytes, size)) isOpen = this.#cut(isOpen)
       if (number !== metric || !isOpen) {
@@ -213,11 +223,8 @@ export class Walk {
     batch: Batch,
     isAbsent: Uint8Array | undefined,
   ): boolean {
-    const point = this.#histogram
-    const bounds = composites.bounds[composites.boundsOf[i]!]!
-    const length = bounds.values.length
-    if (point.buckets.length <= length) point.buckets = new Float64Array(2 * length)
-    point.bounds = bounds
+    const point = this.#histogramWith(composites, i)
+    const { length } = point.bounds.values
     let below = 0
     const from = composites.partStarts[i]!
     for (let part = 0; part < length; part++) {
@@ -231,9 +238,29 @@ export class Walk {
     if (Number.isNaN(value)) return false
     point.count = Math.max(below, value)
     point.buckets[length] = point.count - below
-    const sum = composites.sums[i]! < 0 ? NaN : valueOf(plan, batch, composites.sums[i]!, isAbsent)
-    point.sum = this.#options.dropNotANumber && !Number.isFinite(sum) ? NaN : sum
+    const sumAt = composites.sums[i]!
+    point.sum = sumAt < 0 ? NaN : valueOf(plan, batch, sumAt, isAbsent)
+    point.hasSum = sumAt >= 0 && isAbsent?.[sumAt] !== 1
+    if (this.#options.dropNotANumber && !Number.isFinite(point.sum)) point.hasSum = false
     return true
+  }
+
+  /** A receiver that has a series for each part ends those that are told: so all parts are there, with nothing in them. */
+  #endHistogram(composites: PlannedComposites, i: number): void {
+    const point = this.#histogramWith(composites, i)
+    point.isEnded = true
+    point.buckets.fill(0)
+    point.count = point.sum = 0
+    point.hasSum = composites.sums[i]! >= 0
+  }
+
+  #histogramWith(composites: PlannedComposites, i: number): HistogramPoint {
+    const point = this.#histogram
+    point.bounds = composites.bounds[composites.boundsOf[i]!]!
+    const { length } = point.bounds.values
+    if (point.buckets.length <= length) point.buckets = new Float64Array(2 * length)
+    point.isEnded = false
+    return point
   }
 
   #readSummary(
@@ -243,12 +270,8 @@ export class Walk {
     batch: Batch,
     isAbsent: Uint8Array | undefined,
   ): boolean {
-    const point = this.#summary
     const { values: quantiles } = composites.bounds[composites.boundsOf[i]!]!
-    if (point.values.length < quantiles.length) {
-      point.quantiles = new Float64Array(2 * quantiles.length)
-      point.values = new Float64Array(2 * quantiles.length)
-    }
+    const point = this.#summaryWith(quantiles)
     const { dropNotANumber } = this.#options
     point.count = countOf(plan, batch, composites.counts[i]!, isAbsent)
     if (Number.isNaN(point.count)) return false
@@ -267,6 +290,31 @@ export class Walk {
       point.values[point.length++] = value
     }
     return true
+  }
+
+  #endSummary(composites: PlannedComposites, i: number): void {
+    const { values: quantiles } = composites.bounds[composites.boundsOf[i]!]!
+    const point = this.#summaryWith(quantiles)
+    point.isEnded = true
+    point.quantiles.set(quantiles)
+    point.values.fill(0)
+    point.length = quantiles.length
+    point.count = point.sum = 0
+  }
+
+  #summaryWith(quantiles: Float64Array): SummaryPoint {
+    const point = this.#summary
+    if (point.values.length < quantiles.length) {
+      point.quantiles = new Float64Array(2 * quantiles.length)
+      point.values = new Float64Array(2 * quantiles.length)
+    }
+    point.isEnded = false
+    return point
+  }
+
+  #compositeSize({ blocks, blockOf, bounds, boundsOf }: PlannedComposites, i: number): number {
+    const { bytes, values } = bounds[boundsOf[i]!]!
+    return this.#sizeOf(blocks.starts, blockOf[i]!) + bytes.length + (values.length + 2) * this.#writer.partBytes
   }
 
   #sizeOf(starts: Uint32Array, block: number): number {

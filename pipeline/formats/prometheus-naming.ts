@@ -75,8 +75,9 @@ function plainName(name: string, namespace: string): string {
 function plainNameWithSuffixes({ name, unit, type }: NameParts, namespace: string): string {
   let words = name.split(/[^a-zA-Z0-9:]+/u).filter(word => word !== '')
   const { main, per } = unitWords(unit, true)
-  const known = `_${words.join('_')}_`
-  words.push(...[main, per].filter(word => word !== '' && !known.includes(`_${word}_`)))
+  // Prometheus compares with single words, so that `requests_per_second` gets a second `per_second`: names must be the same there.
+  const known = new Set(words)
+  words.push(...[main, per].filter(word => word !== '' && !known.has(word)))
   const last = lastWord(unit, type)
   if (last !== undefined) words = [...words.filter(word => word !== last), last]
   if (namespace !== '') words.unshift(namespace)

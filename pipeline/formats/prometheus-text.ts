@@ -26,8 +26,8 @@ export type Exposition = {
   /** The same object as last time for as long as the series are the same. */
   readonly layout: Layout
   readonly values: Float64Array
-  readonly times?: Float64Array
-  readonly starts?: Float64Array
+  readonly times: Float64Array | undefined
+  readonly starts: Float64Array | undefined
   /** Sample lines that could be read, with those that came twice. */
   readonly samples: number
   /** Series that the previous exposition did not have. */
@@ -37,7 +37,7 @@ export type Exposition = {
   readonly badExemplars: number
   readonly badLines: number
   /** What is wrong with the first bad line, with its number. */
-  readonly problem?: string
+  readonly problem: string | undefined
   /** An OpenMetrics exposition without `# EOF` may be a part of one. */
   readonly endMissing: boolean
 }
@@ -104,16 +104,20 @@ export function createTextReader(options: TextReaderOptions = {}): TextReader {
       check?.end()
       const { known, values, times, samples, duplicates, added } = lines.finish()
       const { layout, starts } = known
+      const columns = starts === undefined ? undefined : columnsOf(starts, values, times)
+      // Always with all fields: this is made for every scrape.
       return {
         layout,
-        ...(starts === undefined ? { values, ...(times && { times }) } : columnsOf(starts, values, times)),
+        values: columns === undefined ? values : columns.values,
+        times: columns === undefined ? times : columns.times,
+        starts: columns?.starts,
         samples,
         added,
         duplicates,
         exemplars: lines.exemplars,
         badExemplars: lines.badExemplars,
         badLines: lines.badLines,
-        ...(lines.problem !== undefined && { problem: lines.problem }),
+        problem: lines.problem,
         endMissing: dialect === 'openmetrics' && !lines.ended,
       }
     },

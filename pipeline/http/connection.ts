@@ -3,7 +3,14 @@ import { connect, type Socket } from 'node:net'
 import type { Exchange } from './exchange.ts'
 import { describeFailure } from './failure.ts'
 import { ResponseParser } from './response-parser.ts'
+import { mayBeRepeated } from './request-head.ts'
 import type { Destination } from './url.ts'
+
+/**
+ * Of a request that must not arrive twice, and so is better not sent at all than too late. Others wait for as long as their time limit
+ * says.
+ */
+const CONNECT_MS = 10_000
 
 export type ConnectionOwner = {
   /** The buffer that all connections read into. */
@@ -17,12 +24,15 @@ export type ConnectionOwner = {
   lost(exchange: Exchange, destination: Destination): void
 }
 
+const NOTHING = (): void => {}
+
 export class Connection {
   readonly destination: Destination
   #owner: ConnectionOwner
   #socket: Socket
   #exchange: Exchange | undefined
-  #parser: ResponseParser | undefined
+  readonly #parser = new ResponseParser()
+  readonly #release = (): void => this.close()
   #used = false
   #reused = false
 
@@ -47,22 +57,34 @@ export class Connection {
     // Every byte starts it anew. A request that waits for longer has a time limit of its own.
     this.#socket.setTimeout(idleMs, () => {
       if (this.#exchange === undefined) this.close()
+      else if (this.#socket.connecting && !mayBeRepeated(this.#exchange.request)) this.#broken(notAccepted(destination))
     })
+    this.#socket.on('connect', () => this.#socket.setTimeout(idleMs))
     this.#socket.on('error', error => this.#broken(describeFailure(error, destination)))
     this.#socket.on('end', () => this.#ended())
     this.#socket.on('close', () => this.close())
   }
 
-  /** Only when idle. `text` is the whole request. */
+  /** Only when idle. `text` is the request up to its body. */
   send(exchange: Exchange, text: string): void {
     this.#exchange = exchange
-    this.#parser = new ResponseParser(exchange)
+    this.#parser.begin(exchange)
     this.#reused = this.#used
     this.#used = true
-    exchange.release = () => this.close()
+    exchange.release = this.#release
     // A connection that nobody uses does not keep the process alive.
     if (this.#reused) this.#socket.ref()
+    const { body } = exchange.request
+    if (this.#socket.connecting && !mayBeRepeated(exchange.request)) this.#socket.setTimeout(CONNECT_MS)
+    if (body === undefined || body.length === 0) {
+      this.#socket.write(text, 'latin1')
+      return
+    }
+    // In one piece.
+    this.#socket.cork()
     this.#socket.write(text, 'latin1')
+    this.#socket.write(body)
+    this.#socket.uncork()
   }
 
   /** Breaks off the request that is under way, if there is one. */
@@ -73,31 +95,32 @@ export class Connection {
 
   close(): void {
     this.#exchange = undefined
-    this.#parser = undefined
     this.#socket.destroy()
     this.#owner.closed(this)
   }
 
   #receive(length: number): void {
     const exchange = this.#exchange
-    const parser = this.#parser
     // Bytes that nobody asked for: whatever comes next on this connection is not to be trusted.
-    if (exchange === undefined || parser === undefined) return this.close()
+    if (exchange === undefined) return this.close()
     let complete
     try {
-      complete = parser.feed(this.#owner.landing, length)
+      complete = this.#parser.feed(this.#owner.landing, length)
     } catch (error) {
       return exchange.fail(error as Error)
     }
-    if (complete && !exchange.over) this.#complete(exchange, parser.reusable)
+    // A server that answers before it has read everything may not mean to read it.
+    if (complete && !exchange.over) {
+      this.#complete(exchange, this.#parser.reusable && this.#socket.writableLength === 0)
+    }
   }
 
   /** The connection is free before the handler hears of the end, which may well send the next request. */
   #complete(exchange: Exchange, reusable: boolean): void {
-    exchange.release = () => {}
+    exchange.release = NOTHING
+    this.#parser.rest()
     if (reusable) {
       this.#exchange = undefined
-      this.#parser = undefined
       this.#socket.unref()
       this.#owner.idle(this)
     } else {
@@ -108,16 +131,20 @@ export class Connection {
 
   #ended(): void {
     const { address } = this.destination
-    if (this.#exchange !== undefined && this.#parser!.ended()) this.#complete(this.#exchange, false)
+    if (this.#exchange !== undefined && this.#parser.ended()) this.#complete(this.#exchange, false)
     else this.#broken(new Error(`${address} closed the connection before its answer was complete`))
   }
 
   #broken(error: Error): void {
     const exchange = this.#exchange
-    const retry = this.#reused && this.#parser?.started === false
     if (exchange === undefined) return this.close()
+    const retry = this.#reused && !this.#parser.started && mayBeRepeated(exchange.request)
     if (!retry) return exchange.fail(error)
     this.close()
     this.#owner.lost(exchange, this.destination)
   }
+}
+
+function notAccepted(destination: Destination): Error {
+  return describeFailure(Object.assign(new Error('connect timeout'), { code: 'UND_ERR_CONNECT_TIMEOUT' }), destination)
 }

@@ -14,7 +14,8 @@ export function neverArrived(error: unknown): boolean {
   const { cause } = error as Error
   if (cause === undefined) return /^connection refused by |^the proxy /.test((error as Error).message)
   const { code = '' } = cause as NodeJS.ErrnoException
-  return BEFORE_SENDING.test(code) || isCertificateCode(code) || code.startsWith('UND_ERR_PRX') || neverArrived(cause)
+  if (BEFORE_SENDING.test(code) || isCertificateCode(code) || alertOf(code) !== undefined) return true
+  return code.startsWith('UND_ERR_PRX') || neverArrived(cause)
 }
 
 export function timedOut(afterMs: number): Error {
@@ -62,9 +63,23 @@ const REASONS: Readonly<Record<string, (at: Place) => string>> = {
   EADDRNOTAVAIL: at => `no connection to ${at.address}: no local port is free`,
   ERR_SSL_WRONG_VERSION_NUMBER: at => `${at.address} does not speak TLS`,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: at => `${at.address} does not speak TLS`,
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: at => `${at.address} asks for a client certificate`,
-  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: at => `${at.address} does not accept the client certificate`,
-  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: at => `${at.address} does not trust the client certificate`,
+}
+
+/** What a server says instead of a handshake (RFC 8446, 6.2), by the end of the error's code. No request has reached it then. */
+const ALERTS: Readonly<Record<string, string>> = {
+  CERTIFICATE_REQUIRED: 'asks for a client certificate',
+  // Go's servers said this until 1.21 also where there is none.
+  BAD_CERTIFICATE: 'does not accept the client certificate, or asks for one',
+  UNSUPPORTED_CERTIFICATE: 'does not accept the client certificate',
+  CERTIFICATE_REVOKED: 'does not accept the client certificate',
+  CERTIFICATE_UNKNOWN: 'does not accept the client certificate',
+  CERTIFICATE_EXPIRED: 'says that the client certificate has expired',
+  UNKNOWN_CA: 'does not trust the client certificate',
+  HANDSHAKE_FAILURE: 'refuses the handshake: it may ask for a client certificate',
+}
+
+function alertOf(code: string): string | undefined {
+  return ALERTS[/^ERR_SSL_.*_ALERT_(.+)$/.exec(code)?.[1] ?? '']
 }
 
 /** OpenSSL's verdicts on a certificate, as Node spells them. */
@@ -78,6 +93,8 @@ export function describeFailure(error: unknown, at: Place): Error {
   const { code = '', message } = error as NodeJS.ErrnoException
   const reason = REASONS[code]
   if (reason !== undefined) return failure(reason(at), error)
+  const alert = alertOf(code)
+  if (alert !== undefined) return failure(`${at.address} ${alert}`, error)
   if (isCertificateCode(code)) return failure(`the certificate of ${at.address} is not trusted: ${message}`, error)
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO') {
     return failure(`no TLS connection to ${at.address}: ${message}`, error)

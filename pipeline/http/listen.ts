@@ -1,10 +1,13 @@
 /** HTTP servers: the exporter's endpoint, own metrics, health, the web page, OTLP in. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Clock, Listener, ListenOptions, TlsOptions } from '../component.ts'
 import { settledBy } from '../clock/deadline.ts'
 import { describeListenFailure } from './failure.ts'
+
+// Not by `import`: that reads everything that `node:http` exports, and with it loads a client and web sockets, 15 MB of them.
+const { createServer } = process.getBuiltinModule('node:http')
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -67,10 +70,12 @@ function parseEndpoint(endpoint: string): { host: string | undefined; port: numb
 function createSecureServer(tls: TlsOptions | (() => TlsOptions), endpoint: string): Server {
   const options = typeof tls === 'function' ? tls() : tls
   const { ca, cert, key } = options
+  // TLS takes 9 MB: only who listens with it loads it.
+  const https = process.getBuiltinModule('node:https')
   if (cert === undefined || key === undefined) throw new Error(`TLS on ${endpoint} needs a certificate and a key`)
   try {
     // With a CA, clients must show a certificate.
-    const server = createTlsServer({ ...LIMITS, cert, key, ...(ca !== undefined && { ca, requestCert: true }) })
+    const server = https.createServer({ ...LIMITS, cert, key, ...(ca !== undefined && { ca, requestCert: true }) })
     if (typeof tls === 'function') replaceCertificates(server, tls, options)
     return server
   } catch (error) {

@@ -12,11 +12,19 @@ export type SystemNetwork = Network & { close(): Promise<void> }
 
 export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): SystemNetwork {
   const socketReader = createSocketReader(options)
-  // Takes a tenth of a second to load, and a config with plain targets only never needs it.
+  // Who asks the same again and again does so with the same object.
+  const destinations = new WeakMap<NetworkRequest, Destination>()
+  // Takes a tenth of a second and 25 MB to load, and a config in which all is plain HTTP never needs it.
   let undiciClient: Promise<UndiciClient> | undefined
 
   function loadUndiciClient(): Promise<UndiciClient> {
     return import('./undici-client.ts').then(({ createUndiciClient }) => createUndiciClient(clock))
+  }
+
+  function destinationOf(request: NetworkRequest): Destination {
+    let destination = destinations.get(request)
+    if (destination === undefined) destinations.set(request, (destination = parseDestination(request.url)))
+    return destination
   }
 
   async function sendByUndici(exchange: Exchange, destination: Destination): Promise<void> {
@@ -33,7 +41,7 @@ export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): 
     request(request, handler) {
       const exchange = new Exchange(clock, request, handler)
       try {
-        const destination = parseDestination(request.url)
+        const destination = destinationOf(request)
         if (isPlain(request, destination)) socketReader.send(exchange, destination)
         else void sendByUndici(exchange, destination)
       } catch (error) {
@@ -53,6 +61,6 @@ export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): 
   }
 }
 
-function isPlain({ method = 'GET', body, proxyUrl }: NetworkRequest, { secure }: Destination): boolean {
-  return !secure && proxyUrl === undefined && body === undefined && (method === 'GET' || method === 'HEAD')
+function isPlain({ proxyUrl }: NetworkRequest, { secure }: Destination): boolean {
+  return !secure && proxyUrl === undefined
 }

@@ -19,10 +19,20 @@ export function requestHeaders(request: NetworkRequest, destination: Destination
   return headers
 }
 
-/** The bytes of a request without a body, as latin1 text. */
+/** Whether it does no harm if a server gets it twice. */
+export function mayBeRepeated({ method = 'GET' }: NetworkRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+/** The bytes of a request up to its body, as latin1 text. */
 export function renderRequest(request: NetworkRequest, destination: Destination): string {
-  const headers = requestHeaders(request, destination)
-  let text = `${request.method ?? 'GET'} ${destination.path} HTTP/1.1\r\n`
+  const { method = 'GET', body } = request
+  let headers = requestHeaders(request, destination)
+  if (body !== undefined || !mayBeRepeated(request)) {
+    headers = headers.filter(([name]) => name.toLowerCase() !== 'content-length')
+    headers.push(['content-length', `${body?.length ?? 0}`])
+  }
+  let text = `${method} ${destination.path} HTTP/1.1\r\n`
   if (!hasHeader(headers, 'host')) text += `host: ${destination.authority}\r\n`
   for (const [name, value] of headers) text += `${name}: ${value}\r\n`
   return `${text}\r\n`

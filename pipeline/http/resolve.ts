@@ -2,7 +2,7 @@
  * DNS look-ups. Names are completed by the search list of the machine, as Prometheus does it: in a pod, `exporter.monitoring` is
  * the service of that name.
  */
-import { Resolver } from 'node:dns/promises'
+import type { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import type { DnsRecord, DnsType, Network } from '../component.ts'
 
@@ -21,7 +21,8 @@ export type ResolverOptions = {
 export function createResolver({ readSettings = readResolvConf, servers }: ResolverOptions = {}): Network['resolve'] {
   return async (name, type) => {
     // Made anew, because the servers of a machine can change.
-    const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
+    const dns = process.getBuiltinModule('node:dns/promises')
+    const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
     if (servers !== undefined) resolver.setServers(servers)
     let failure: Error | undefined
     for (const candidate of candidatesFor(name, readSettings())) {

@@ -12,6 +12,11 @@ const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // oxlint-disable-next-line no-control-regex
 const CONTROL_CHARACTER = /[\0-\x08\x0a-\x1f\x7f]/
 
+/** A server says the same about itself with every response, and the same as others of its kind. */
+const KNOWN_LINES = new Map<string, readonly [name: string, value: string]>()
+const MAX_KNOWN_LINES = 1000
+const MAX_KNOWN_LENGTH = 200
+
 export class HeaderReader {
   status = 0
   /** Names are lower case; values of repeated headers are joined. */
@@ -26,6 +31,11 @@ export class HeaderReader {
       return false
     }
     if (line === '') return true
+    const known = KNOWN_LINES.get(line)
+    if (known !== undefined) {
+      this.#add(known[0], known[1])
+      return false
+    }
     if (CONTROL_CHARACTER.test(line)) throw new Error('malformed response: a header with control characters')
     if (line.startsWith(' ') || line.startsWith('\t')) this.#takeContinuation(line.trim())
     else this.#takeHeader(line)
@@ -36,6 +46,7 @@ export class HeaderReader {
   get keepsAlive(): boolean {
     const options = this.headers.get('connection')?.toLowerCase()
     if (options === undefined) return this.#minorVersion === 1
+    if (options === 'keep-alive') return true
     const list = options.split(',').map(option => option.trim())
     return list.includes('close') ? false : this.#minorVersion === 1 || list.includes('keep-alive')
   }
@@ -45,6 +56,11 @@ export class HeaderReader {
   }
 
   #takeStatusLine(line: string): void {
+    if (line === 'HTTP/1.1 200 OK') {
+      this.#minorVersion = 1
+      this.status = 200
+      return
+    }
     const match = STATUS_LINE.exec(line)
     if (match === null) {
       const shown = line.length > 40 ? `${line.slice(0, 40)}...` : line
@@ -59,6 +75,14 @@ export class HeaderReader {
     const name = line.slice(0, Math.max(0, colon)).toLowerCase()
     if (!HEADER_NAME.test(name)) throw new Error('malformed response: a header line without a name')
     const value = line.slice(colon + 1).trim()
+    if (line.length <= MAX_KNOWN_LENGTH) {
+      if (KNOWN_LINES.size >= MAX_KNOWN_LINES) KNOWN_LINES.clear()
+      KNOWN_LINES.set(line, [name, value])
+    }
+    this.#add(name, value)
+  }
+
+  #add(name: string, value: string): void {
     const before = this.headers.get(name)
     this.headers.set(name, before === undefined ? value : `${before}, ${value}`)
     this.#lastName = name

@@ -23,6 +23,9 @@ const SEMICOLON = 59
 
 type State = 'head' | 'sized' | 'until close' | 'chunk size' | 'chunk extension' | 'chunk' | 'chunk end' | 'trailer'
 
+const NO_HEAD = new HeaderReader()
+
+/** Reads one response after the other. */
 export class ResponseParser {
   /** Whether any byte of the response has arrived. */
   started = false
@@ -31,9 +34,9 @@ export class ResponseParser {
   /** Once complete: how many bytes came after the end. */
   surplus = 0
 
-  #exchange: Exchange
+  #exchange: Exchange | undefined
   #state: State = 'head'
-  #head = new HeaderReader()
+  #head = NO_HEAD
   /** The beginning of a line whose end has not arrived. */
   #tornLine = ''
   #headBytes = 0
@@ -43,8 +46,25 @@ export class ResponseParser {
   #chunkDigits = 0
   #position = 0
 
-  constructor(exchange: Exchange) {
+  /** The next response is the answer to this. */
+  begin(exchange: Exchange): void {
     this.#exchange = exchange
+    this.started = false
+    this.reusable = false
+    this.surplus = 0
+    this.#state = 'head'
+    this.#head = new HeaderReader()
+    this.#tornLine = ''
+    this.#headBytes = 0
+    this.#bytesLeft = 0
+    this.#chunkLineBytes = 0
+    this.#chunkDigits = 0
+  }
+
+  /** Nothing of the last response is kept until the next. */
+  rest(): void {
+    this.#exchange = undefined
+    this.#head = NO_HEAD
   }
 
   /**
@@ -85,6 +105,7 @@ export class ResponseParser {
 
   /** Reads up to the end of the head; undefined while that has not arrived, or when nobody listens any more. */
   #readHead(buffer: Buffer, length: number): Framing | undefined {
+    const exchange = this.#exchange!
     for (;;) {
       const line = this.#readLine(buffer, length)
       if (line === undefined) return undefined
@@ -95,9 +116,9 @@ export class ResponseParser {
         this.#head = new HeaderReader()
         continue
       }
-      const framing = bodyFraming(this.#head, this.#exchange.request.method)
-      this.#exchange.head(status, this.#head.headers)
-      return this.#exchange.over ? undefined : framing
+      const framing = bodyFraming(this.#head, exchange.request.method)
+      exchange.head(status, this.#head.headers)
+      return exchange.over ? undefined : framing
     }
   }
 
@@ -168,7 +189,7 @@ export class ResponseParser {
   }
 
   #deliver(buffer: Buffer, from: number, to: number): void {
-    if (to > from) this.#exchange.chunk(buffer.subarray(from, to))
+    if (to > from) this.#exchange!.chunk(buffer.subarray(from, to))
   }
 
   /** The next line without its end; undefined while that has not arrived. */

@@ -2,8 +2,6 @@
  * Who may ask a listener, and how it proves who it is: TLS, client certificates, passwords and tokens, as configs have them. Files are
  * read again as soon as they are replaced; while what is new cannot be used, what was read before counts, and the log says so.
  */
-import { createHash, timingSafeEqual } from 'node:crypto'
-import { createSecureContext } from 'node:tls'
 import type { ListenOptions, Log, TlsOptions } from '../component.ts'
 import { readWhenReplaced } from './replaced-file.ts'
 
@@ -67,11 +65,10 @@ function isAccepted(ways: readonly Way[], header: string): boolean {
 
 /** Of texts of any length, in a time that does not tell how much of them is the same. */
 function isSame(accepted: string, given: string): boolean {
+  // Here and below loaded when needed: most listeners ask for no password and have no TLS.
+  const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto')
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(accepted), digest(given))
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }
 
 /** A file may have several, one per line, so that a new one can be handed out before the old one goes. */
@@ -92,7 +89,7 @@ function certificates(tls: NonNullable<ServerSecurityConfig['tls']>, log: Log): 
   return keepUsable(cert_file, log, files.map(readWhenReplaced), ([cert, key, ca]) => {
     const options = { cert: cert!, key: key!, ...(ca !== undefined && { ca }) }
     try {
-      createSecureContext(options)
+      process.getBuiltinModule('node:tls').createSecureContext(options)
     } catch (cause) {
       const names = files.map(file => `"${file}"`).join(', ')
       throw new Error(`${names} cannot be used for TLS: ${(cause as Error).message}`, { cause })

@@ -1,10 +1,11 @@
 /**
- * Plain HTTP GET over TCP, for what is asked for over and over: scrapes.
+ * Plain HTTP over TCP, for what is asked for or sent over and over: scrapes, and what is pushed within a cluster.
  *
  * All connections read into one landing buffer. That is safe where the operating system says that a socket is readable and the
  * buffer is filled then (Linux, macOS), because what arrived is through before the next socket is looked at. And it is most of
  * why a scrape costs a fraction of what it costs with a general client: no stream, no allocation by the size of the body.
  */
+import type { NetworkRequest } from '../component.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { closed } from './failure.ts'
@@ -20,7 +21,7 @@ export type SocketReaderOptions = {
 }
 
 export type SocketReader = {
-  /** Sends a GET or HEAD without a body. Throws if it has headers that cannot be sent. */
+  /** Throws if it has headers that cannot be sent. The body must not change before the answer. */
   send(exchange: Exchange, destination: Destination): void
   /** Closes all connections; requests under way fail. */
   close(): void
@@ -33,6 +34,7 @@ export function createSocketReader(options: SocketReaderOptions = {}): SocketRea
   const { idleMs = 90_000, maxIdle = 16_384, maxIdlePerAddress = 16 } = options
   const pool = new IdlePool(maxIdle, maxIdlePerAddress)
   const open = new Set<Connection>()
+  const texts = new WeakMap<NetworkRequest, string>()
 
   const owner: ConnectionOwner = {
     landing: Buffer.allocUnsafeSlow(LANDING_BYTES),
@@ -43,8 +45,13 @@ export function createSocketReader(options: SocketReaderOptions = {}): SocketRea
       open.delete(connection)
     },
     // On a new connection, so this happens once.
-    lost: (exchange, destination) =>
-      openConnection(destination).send(exchange, renderRequest(exchange.request, destination)),
+    lost: (exchange, destination) => openConnection(destination).send(exchange, textOf(exchange.request, destination)),
+  }
+
+  function textOf(request: NetworkRequest, destination: Destination): string {
+    let text = texts.get(request)
+    if (text === undefined) texts.set(request, (text = renderRequest(request, destination)))
+    return text
   }
 
   function openConnection(destination: Destination): Connection {
@@ -55,7 +62,7 @@ export function createSocketReader(options: SocketReaderOptions = {}): SocketRea
 
   return {
     send(exchange, destination) {
-      const text = renderRequest(exchange.request, destination)
+      const text = textOf(exchange.request, destination)
       const connection = pool.take(destination.address) ?? openConnection(destination)
       connection.send(exchange, text)
     },

@@ -1,10 +1,10 @@
-/** Requests that need more than a plain connection: TLS, proxies, bodies. */
+/** Requests that need more than a plain connection: TLS and proxies. */
 import { createSecureContext, type SecureContext } from 'node:tls'
-import { Agent, ProxyAgent, type Dispatcher } from 'undici'
+import { Agent, buildConnector, ProxyAgent, type Dispatcher } from 'undici'
 import type { Clock, NetworkRequest, TlsOptions } from '../component.ts'
 import type { Exchange } from './exchange.ts'
 import { describeFailure, HEAD_LIMIT_BYTES, isCertificateCode } from './failure.ts'
-import { requestHeaders } from './request-head.ts'
+import { mayBeRepeated, requestHeaders } from './request-head.ts'
 import { parseProxy, type Destination } from './url.ts'
 
 export type UndiciClient = {
@@ -76,8 +76,22 @@ function createDispatcher(tls: TlsOptions, proxyUrl: string | undefined): Dispat
     headersTimeout: 0,
     bodyTimeout: 0,
   }
-  if (proxyUrl === undefined) return new Agent({ ...common, connect: server })
+  if (proxyUrl === undefined) return new Agent({ ...common, connect: connector(server) })
   return new ProxyAgent({ ...common, uri: proxyUrl, requestTls: server, proxyTls: connection })
+}
+
+/**
+ * A server that does not like our certificate says so when the handshake is over for us, and hangs up. Undici would only tell that it hung
+ * up; a socket that is destroyed at once does not get so far.
+ */
+function connector(options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector({ ...options, allowH2: false })
+  return (target, done) =>
+    connect(target, (...outcome) => {
+      const [, socket] = outcome
+      socket?.once('error', () => socket.destroy())
+      done(...outcome)
+    })
 }
 
 function secureContextFrom({ ca, cert, key }: TlsOptions): SecureContext {
@@ -125,17 +139,13 @@ function dispatch(
     onResponseEnd: () => exchange.end(),
     onResponseError(_, error) {
       // The server closed a connection that it had kept open, at the moment the request was sent.
-      if (mayRetry && !started && !exchange.over && isSafe(method) && isLost(error)) {
+      if (mayRetry && !started && !exchange.over && mayBeRepeated(exchange.request) && isLost(error)) {
         dispatch(dispatcher, exchange, destination, headers, false)
       } else {
         exchange.fail(describe(error, exchange.request, destination))
       }
     },
   })
-}
-
-function isSafe(method: string): boolean {
-  return method === 'GET' || method === 'HEAD'
 }
 
 function isLost(error: Error): boolean {

@@ -11,14 +11,17 @@ import {
   type StatusName,
 } from '../../pipeline/formats/otlp-answer.ts'
 import type { Taken } from './intake.ts'
-import { compressionOf, createUnpacker, GoneError, NoRoomError, readBody, TooLargeError } from './request-body.ts'
+import type { Queue } from './queue.ts'
+import { compressionOf, GoneError, NoRoomError, readBody, TooLargeError, unpack } from './request-body.ts'
 
 export type AnswerOptions = {
   readonly maxBodyBytes: number
   readonly maxRequests: number
   readonly maxBytesInFlight: number
   readonly log: Log
-  take(body: Uint8Array, encoding: OtlpEncoding): Taken
+  /** One request after the other. */
+  readonly queue: Queue
+  take(body: Uint8Array, encoding: OtlpEncoding): Promise<Taken>
 }
 
 /** When a client that is told to wait should come again: soon where we are busy, later where the pipeline takes nothing. */
@@ -29,7 +32,6 @@ export function createAnswer(
   options: AnswerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const { maxBodyBytes, maxRequests, maxBytesInFlight, log } = options
-  const unpack = createUnpacker(maxBodyBytes)
   let requests = 0
   let bytes = 0
   const room = {
@@ -51,7 +53,10 @@ export function createAnswer(
     }
     const body = await readBody(request, maxBodyBytes, room)
     try {
-      const { rejected, message } = options.take(await unpack(body, compression), encoding)
+      // Unpacked in its turn only, so that a little that becomes a lot takes the memory of one.
+      const { rejected, message } = await options.queue(async () =>
+        options.take(await unpack(body, compression, maxBodyBytes), encoding),
+      )
       send(response, 200, CONTENT_TYPES[encoding], exportResponse(encoding, rejected, message))
     } finally {
       room.release(body.length)

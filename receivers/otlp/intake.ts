@@ -130,13 +130,13 @@ export class Intake implements MetricsSink {
 
   #putHistogram(
     stream: number,
-    point: Pick<HistogramPoint, keyof AnyPoint | 'count' | 'sum'>,
+    point: Pick<HistogramPoint, keyof AnyPoint | 'count' | 'sum' | 'hasSum'>,
     bounds: Numbers,
     counts: Numbers,
     grid?: ExponentialGrid,
   ): void {
     const source = this.#source!
-    const hasSum = !Number.isNaN(point.sum)
+    const { hasSum } = point
     const distribution = this.#shape(stream, bounds, { hasSum, isNested: grid !== undefined, ...(grid && { grid }) })
     if (distribution === undefined) return
     const round = source.rounds.roundFor(distribution.countColumn, source.columns.count, this.#spare)

@@ -3,6 +3,7 @@ import type { Clock, Next } from '../../pipeline/component.ts'
 import { createJsonReader } from '../../pipeline/formats/otlp-json.ts'
 import { createProtobufReader } from '../../pipeline/formats/otlp-protobuf.ts'
 import type { OtlpEncoding } from '../../pipeline/formats/otlp-answer.ts'
+import { pause, type Work } from '../../pipeline/formats/render-work.ts'
 import { endBatch, pointCount, type Batch } from '../../pipeline/model/batch.ts'
 import { columnCount } from '../../pipeline/model/layout.ts'
 import { Intake, type Taken } from './intake.ts'
@@ -10,20 +11,26 @@ import type { PushedSource } from './pushed-source.ts'
 import type { Sources } from './sources.ts'
 
 export type Pushes = {
-  /** Throws `MalformedError`, and whatever the pipeline throws: then nothing of it counts, and the client may send it again. */
-  take(body: Uint8Array, encoding: OtlpEncoding): Taken
+  /**
+   * Throws `MalformedError`, and whatever the pipeline throws: then nothing of it counts, and the client may send it again. Nothing else
+   * may be taken or expire before it is through.
+   */
+  take(body: Uint8Array, encoding: OtlpEncoding): Work<Taken>
   /** Ends series of which nothing came for so long. */
   expire(expirationMs: number): void
 }
+
+/** What is handed on of small sources before others have their turn. */
+const COLUMNS_BETWEEN_PAUSES = 10_000
 
 /** `refused` hears of points that were not even offered, because those before were refused. */
 export function createPushes(sources: Sources, clock: Clock, next: Next, refused: (points: number) => void): Pushes {
   const readers = { json: createJsonReader(), protobuf: createProtobufReader() }
 
-  function read(body: Uint8Array, encoding: OtlpEncoding): Taken {
+  function* read(body: Uint8Array, encoding: OtlpEncoding): Work<Taken> {
     const intake = new Intake(sources, clock.now())
     try {
-      readers[encoding].read(body, intake)
+      yield* readers[encoding].read(body, intake)
       return intake.taken
     } catch (error) {
       undo(intake.taken.sources)
@@ -73,10 +80,11 @@ export function createPushes(sources: Sources, clock: Clock, next: Next, refused
   }
 
   return {
-    take(body, encoding) {
-      const taken = read(body, encoding)
+    *take(body, encoding) {
+      const taken = yield* read(body, encoding)
       const offers = Array.from(taken.sources, source => ({ source, batches: batchesOf(source, clock.now()) }))
-      offers.forEach(({ source, batches }, i) => {
+      let columns = 0
+      for (const [i, { source, batches }] of offers.entries()) {
         try {
           handOn(source, batches)
         } catch (error) {
@@ -88,7 +96,11 @@ export function createPushes(sources: Sources, clock: Clock, next: Next, refused
         }
         settle(source)
         if (source.isEmpty) sources.delete(new Set([source]))
-      })
+        columns += source.columns.count * batches.length
+        if (columns < COLUMNS_BETWEEN_PAUSES) continue
+        columns = 0
+        yield pause
+      }
       return taken
     },
     expire(expirationMs) {

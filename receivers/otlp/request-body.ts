@@ -88,36 +88,25 @@ type Unpack = (
 const UNPACK: Readonly<Record<'gzip' | 'zstd', Unpack>> = { gzip: gunzip, zstd: zstdDecompress }
 const UNPACK_QUICKLY = { gzip: gunzipSync, zstd: zstdDecompressSync }
 
-/** Large ones are unpacked one after the other on another thread, so that a little that becomes a lot takes the memory of one. */
-export function createUnpacker(
-  limitBytes: number,
-): (body: Buffer, compression: Compression) => Promise<Buffer> | Buffer {
-  let last: Promise<unknown> = Promise.resolve()
-
-  function unpackElsewhere(body: Buffer, compression: 'gzip' | 'zstd'): Promise<Buffer> {
-    const unpacked = last.then(
-      () =>
-        new Promise<Buffer>((resolve, reject) => {
-          UNPACK[compression](body, { maxOutputLength: limitBytes }, (error, result) => {
-            if (error === null) resolve(result)
-            else reject(isTooLarge(error) ? tooLarge(limitBytes) : bad(compression, error))
-          })
-        }),
-    )
-    last = unpacked.catch(() => {})
-    return unpacked
+/** Large ones on another thread. Rejects with `TooLargeError` and `MalformedError`. */
+export async function unpack(body: Buffer, compression: Compression, limitBytes: number): Promise<Buffer> {
+  if (compression === 'identity') return body
+  if (body.length > QUICK_BYTES) return unpackElsewhere(body, compression, limitBytes)
+  try {
+    return UNPACK_QUICKLY[compression](body, { maxOutputLength: Math.min(limitBytes, QUICK_RESULT_BYTES) })
+  } catch (error) {
+    if (!isTooLarge(error as Error)) throw bad(compression, error as Error)
+    return unpackElsewhere(body, compression, limitBytes)
   }
+}
 
-  return (body, compression) => {
-    if (compression === 'identity') return body
-    if (body.length > QUICK_BYTES) return unpackElsewhere(body, compression)
-    try {
-      return UNPACK_QUICKLY[compression](body, { maxOutputLength: Math.min(limitBytes, QUICK_RESULT_BYTES) })
-    } catch (error) {
-      if (!isTooLarge(error as Error)) throw bad(compression, error as Error)
-      return unpackElsewhere(body, compression)
-    }
-  }
+function unpackElsewhere(body: Buffer, compression: 'gzip' | 'zstd', limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    UNPACK[compression](body, { maxOutputLength: limitBytes }, (error, result) => {
+      if (error === null) resolve(result)
+      else reject(isTooLarge(error) ? tooLarge(limitBytes) : bad(compression, error))
+    })
+  })
 }
 
 function isTooLarge(error: Error): boolean {

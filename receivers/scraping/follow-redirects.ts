@@ -7,39 +7,50 @@ const MAX_REDIRECTS = 10
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie'])
 
 /**
- * As `network.request`, but the handler sees only the answer that is no redirect. The timeout of the request holds for all of it.
+ * As `network.request` with this handler, one request after the other, but the handler sees only the answer that is no redirect. The
+ * timeout of the request holds for all of it.
  */
-export function requestFollowing(
+export function createFollower(
   { network, clock }: Pick<Host, 'network' | 'clock'>,
-  request: NetworkRequest,
   handler: ResponseHandler,
-): () => void {
-  const deadlineMs = clock.monotonic() + request.timeoutMs
+): (request: NetworkRequest) => () => void {
   let cancel: () => void = () => {}
+  let current: NetworkRequest
+  let redirect: NetworkRequest | undefined
   let redirects = 0
+  let deadlineMs = 0
 
-  function send(current: NetworkRequest): void {
-    let redirect: NetworkRequest | undefined
-    cancel = network.request(current, {
-      head(status, headers) {
-        const location = headers.get('location')
-        if (location === undefined || !isRedirect(status)) return handler.head(status, headers)
-        if (++redirects > MAX_REDIRECTS) throw new Error(`the target redirects more than ${MAX_REDIRECTS} times`)
-        redirect = redirected(current, location)
-      },
-      chunk(bytes) {
-        if (redirect === undefined) handler.chunk(bytes)
-      },
-      end() {
-        if (redirect === undefined) handler.end()
-        else send({ ...redirect, timeoutMs: Math.max(1, deadlineMs - clock.monotonic()) })
-      },
-      failed: error => handler.failed(error),
-    })
+  // One for all requests: a scrape costs no object that need not be.
+  const following: ResponseHandler = {
+    head(status, headers) {
+      const location = isRedirect(status) ? headers.get('location') : undefined
+      if (location === undefined) return handler.head(status, headers)
+      if (++redirects > MAX_REDIRECTS) throw new Error(`the target redirects more than ${MAX_REDIRECTS} times`)
+      redirect = redirected(current, location)
+    },
+    chunk(bytes) {
+      if (redirect === undefined) handler.chunk(bytes)
+    },
+    end() {
+      if (redirect === undefined) handler.end()
+      else send({ ...redirect, timeoutMs: Math.max(1, deadlineMs - clock.monotonic()) })
+    },
+    failed: error => handler.failed(error),
   }
 
-  send(request)
-  return () => cancel()
+  function send(request: NetworkRequest): void {
+    current = request
+    redirect = undefined
+    cancel = network.request(request, following)
+  }
+
+  const cancelCurrent = (): void => cancel()
+  return request => {
+    redirects = 0
+    deadlineMs = clock.monotonic() + request.timeoutMs
+    send(request)
+    return cancelCurrent
+  }
 }
 
 function isRedirect(status: number): boolean {

@@ -3,8 +3,8 @@ import type { Host, NetworkRequest, ResponseHandler } from '../../pipeline/compo
 import { dialectOf } from '../../pipeline/formats/exposition-format.ts'
 import type { Exposition, TextReader } from '../../pipeline/formats/prometheus-text.ts'
 import type { Dialect } from '../../pipeline/formats/sample-line.ts'
-import { requestFollowing } from './follow-redirects.ts'
-import { createResponseBody, type ResponseBody } from './response-body.ts'
+import { createFollower } from './follow-redirects.ts'
+import { bodyOf, PlainBody, type BodyHandler, type ResponseBody } from './response-body.ts'
 
 export type ExpositionOptions = {
   readonly bodyLimitBytes: number
@@ -15,31 +15,46 @@ export type ExpositionOptions = {
 
 export type Answer = {
   /** Undefined if the scrape failed. */
-  readonly exposition?: Exposition
-  readonly problem?: string
+  readonly exposition: Exposition | undefined
+  readonly problem: string | undefined
   /** Uncompressed; -1 if that was above the limit. */
   readonly bodyBytes: number
 }
 
-/** Calls `done` once, unless the returned function is called first. The timeout of the request holds for all of it. */
-export function requestExposition(
+/** Asks one target, one request after the other. */
+export type ExpositionClient = {
+  /** Not while a request is under way. `done` is called once for it, unless it is cancelled; its timeout holds for all of it. */
+  send(request: NetworkRequest): void
+  cancel(): void
+}
+
+export function createExpositionClient(
   host: Pick<Host, 'network' | 'clock'>,
-  request: NetworkRequest,
   options: ExpositionOptions,
   reader: TextReader,
   done: (answer: Answer) => void,
-): () => void {
+): ExpositionClient {
   let cancelRequest: () => void = () => {}
   let body: ResponseBody | undefined
-  let over = false
+  let isOver = true
 
   function finish(exposition: Exposition | undefined, problem?: string): void {
-    if (over) return
-    over = true
+    if (isOver) return
+    isOver = true
     body?.cancel()
     const bodyBytes = body === undefined ? 0 : body.tooLarge ? -1 : body.bytes
-    done({ bodyBytes, ...(exposition && { exposition }), ...(problem !== undefined && { problem }) })
+    done({ exposition, problem, bodyBytes })
   }
+
+  const read: BodyHandler = {
+    chunk: bytes => reader.push(bytes),
+    end: () => finish(reader.finish()),
+    failed(error) {
+      cancelRequest()
+      finish(undefined, error.message)
+    },
+  }
+  const plain = new PlainBody(options.bodyLimitBytes, read)
 
   const handler: ResponseHandler = {
     head(status, headers) {
@@ -52,26 +67,27 @@ export function requestExposition(
         )
       }
       reader.begin(dialect)
-      body = createResponseBody(headers.get('content-encoding'), options.bodyLimitBytes, {
-        chunk: bytes => reader.push(bytes),
-        end: () => finish(reader.finish()),
-        failed(error) {
-          cancelRequest()
-          finish(undefined, error.message)
-        },
-      })
+      body = bodyOf(headers.get('content-encoding'), plain)
     },
     chunk: bytes => body?.chunk(bytes),
     end: () => body?.end(),
     failed: error => finish(undefined, error.message),
   }
+  const request = options.followRedirects
+    ? createFollower(host, handler)
+    : (one: NetworkRequest) => host.network.request(one, handler)
 
-  cancelRequest = options.followRedirects
-    ? requestFollowing(host, request, handler)
-    : host.network.request(request, handler)
-  return () => {
-    over = true
-    cancelRequest()
-    body?.cancel()
+  return {
+    send(one) {
+      isOver = false
+      body = undefined
+      plain.reset()
+      cancelRequest = request(one)
+    },
+    cancel() {
+      isOver = true
+      cancelRequest()
+      body?.cancel()
+    },
   }
 }

@@ -17,45 +17,55 @@ export type ResponseBody = {
   cancel(): void
 }
 
-export function createResponseBody(
-  encoding: string | undefined,
-  limitBytes: number,
-  handler: BodyHandler,
-): ResponseBody {
+/** The body of a response with this Content-Encoding, where `plain` takes what is not compressed. */
+export function bodyOf(encoding: string | undefined, plain: PlainBody): ResponseBody {
   switch (encoding?.trim().toLowerCase() ?? '') {
     case '':
     case 'identity':
-      return plainBody(limitBytes, handler)
+      return plain
     case 'gzip':
     case 'x-gzip':
-      return gzippedBody(limitBytes, handler)
+      return gzippedBody(plain)
     default:
       throw new Error(`the body is encoded as "${encoding}", which nobody asked for`)
   }
 }
 
-function plainBody(limitBytes: number, handler: BodyHandler): ResponseBody {
-  let bytes = 0
-  return {
-    get bytes() {
-      return bytes
-    },
-    get tooLarge() {
-      return bytes > limitBytes
-    },
-    chunk(piece) {
-      bytes += piece.length
-      if (bytes > limitBytes) throw tooLarge(limitBytes)
-      handler.chunk(piece)
-    },
-    end: () => handler.end(),
-    cancel() {},
+/** One for all responses of a target, one after the other. */
+export class PlainBody implements ResponseBody {
+  readonly limitBytes: number
+  readonly handler: BodyHandler
+  bytes = 0
+
+  constructor(limitBytes: number, handler: BodyHandler) {
+    this.limitBytes = limitBytes
+    this.handler = handler
   }
+
+  get tooLarge(): boolean {
+    return this.bytes > this.limitBytes
+  }
+
+  reset(): void {
+    this.bytes = 0
+  }
+
+  chunk(piece: Uint8Array): void {
+    this.bytes += piece.length
+    if (this.tooLarge) throw tooLarge(this.limitBytes)
+    this.handler.chunk(piece)
+  }
+
+  end(): void {
+    this.handler.end()
+  }
+
+  cancel(): void {}
 }
 
 /** What arrives is unpacked outside this thread; what comes out is counted, so that a little that becomes a lot is stopped. */
-function gzippedBody(limitBytes: number, handler: BodyHandler): ResponseBody {
-  const plain = plainBody(limitBytes, handler)
+function gzippedBody(plain: PlainBody): ResponseBody {
+  const { limitBytes, handler } = plain
   const gunzip = createGunzip()
   let over = false
   let packedBytes = 0

@@ -18,15 +18,15 @@ export type ScrapeReport = {
   readonly timeoutSeconds: number
 }
 
-/** Name, help, and where the value comes from. The names and meanings are those of Prometheus. */
-const SERIES: readonly (readonly [name: string, help: string, value: (report: ScrapeReport) => number])[] = [
-  ['up', '1 if the target could be scraped, else 0.', report => (report.up ? 1 : 0)],
-  ['scrape_duration_seconds', 'How long the scrape took.', report => report.durationSeconds],
-  ['scrape_samples_scraped', 'Samples that the target exposed.', report => report.samples],
-  ['scrape_samples_post_metric_relabeling', 'Samples that were left after relabelling.', report => report.kept],
-  ['scrape_series_added', 'Series that the previous scrape did not have.', report => report.added],
-  ['scrape_body_size_bytes', 'Size of the body; -1 if it was above the limit.', report => report.bodyBytes],
-  ['scrape_timeout_seconds', 'How long the scrape might have taken.', report => report.timeoutSeconds],
+/** The names and meanings are those of Prometheus. */
+const SERIES: readonly (readonly [name: string, help: string])[] = [
+  ['up', '1 if the target could be scraped, else 0.'],
+  ['scrape_duration_seconds', 'How long the scrape took.'],
+  ['scrape_samples_scraped', 'Samples that the target exposed.'],
+  ['scrape_samples_post_metric_relabeling', 'Samples that were left after relabelling.'],
+  ['scrape_series_added', 'Series that the previous scrape did not have.'],
+  ['scrape_body_size_bytes', 'Size of the body; -1 if it was above the limit.'],
+  ['scrape_timeout_seconds', 'How long the scrape might have taken.'],
 ]
 
 const METRICS = SERIES.map(([name, help]) => metricFrom({ name, type: 'gauge', help }))
@@ -36,11 +36,17 @@ const LABELS_OF = new Uint32Array(SERIES.length)
 /** Makes the batches of one target's reports. */
 export function createReporter(source: Source): (timeMs: number, report: ScrapeReport) => Batch {
   const layout = createLayout({ metrics: METRICS, labels: [source.labels], metricOf: METRIC_OF, labelsOf: LABELS_OF })
-  return (timeMs, report) => ({
-    source,
-    timeMs,
-    outcome: 'ok',
-    layout,
-    values: Float64Array.from(SERIES, ([, , value]) => value(report)),
-  })
+  return (timeMs, report) => ({ source, timeMs, outcome: 'ok', layout, values: valuesOf(report) })
+}
+
+function valuesOf(report: ScrapeReport): Float64Array {
+  const values = new Float64Array(SERIES.length)
+  values[0] = report.up ? 1 : 0
+  values[1] = report.durationSeconds
+  values[2] = report.samples
+  values[3] = report.kept
+  values[4] = report.added
+  values[5] = report.bodyBytes
+  values[6] = report.timeoutSeconds
+  return values
 }

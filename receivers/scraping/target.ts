@@ -1,5 +1,5 @@
 /** One target: asks it, reads what it answers, and hands on what that says, again and again. */
-import type { Host, Next, TargetStatus } from '../../pipeline/component.ts'
+import type { Host, NetworkRequest, Next, TargetStatus } from '../../pipeline/component.ts'
 import { createTextReader, type Exposition, type TextReader } from '../../pipeline/formats/prometheus-text.ts'
 import { endBatch, type Batch, type Source } from '../../pipeline/model/batch.ts'
 import { labelPairs, type Labels } from '../../pipeline/model/labels.ts'
@@ -7,7 +7,7 @@ import type { Credentials } from '../../pipeline/http/credentials.ts'
 import { createIntake, readingLimit, type IntakeOptions, type Taken } from './intake.ts'
 import { checkLabels } from './limits.ts'
 import { onlyNames } from './name-filter.ts'
-import { requestExposition, type Answer, type ExpositionOptions } from './request-exposition.ts'
+import { createExpositionClient, type Answer, type ExpositionOptions } from './request-exposition.ts'
 import { createReporter } from './scrape-report.ts'
 import { withTargetLabels } from './target-labels.ts'
 
@@ -47,6 +47,9 @@ export type Target = {
   readonly status: () => Omit<TargetStatus, 'intervalMs'>
 }
 
+const OK = { outcome: 'ok' }
+const FAILED = { outcome: 'failed' }
+
 /** `next` never throws: what nobody takes now waits there. */
 export function createTarget(options: TargetOptions, host: Host, next: Next): Target {
   const { clock, counters, log } = host
@@ -64,72 +67,85 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
     'x-prometheus-scrape-timeout-seconds': String(options.timeoutMs / 1000),
     ...options.headers,
   }
-  let cancel: (() => void) | undefined
+  const client = createExpositionClient(host, options, reader, done)
+  let request: NetworkRequest | undefined
+  let secrets: Readonly<Record<string, string>> = {}
+  let isUnderWay = false
+  let timeMs = 0
+  let startMs = 0
   let scraped = false
   let hadSamples = false
   let lastScrape: TargetStatus['lastScrape']
 
   function scrape(): void {
-    if (cancel !== undefined) {
+    if (isUnderWay) {
       counters.add('gpucol_receiver_scrapes', 1, { outcome: 'skipped' })
       return
     }
-    const timeMs = clock.now()
-    const startMs = clock.monotonic()
+    timeMs = clock.now()
+    startMs = clock.monotonic()
     const problem = options.blocked?.()
-    if (problem !== undefined) return done({ bodyBytes: 0, problem })
+    if (problem !== undefined) return fail(problem)
     // Credentials that cannot be read are a failed scrape like any other.
-    let tls
-    let secrets
+    let current
     try {
-      tls = options.credentials.tls()
-      secrets = options.credentials.headers()
+      current = currentRequest()
     } catch (error) {
-      return done({ bodyBytes: 0, problem: (error as Error).message })
+      return fail((error as Error).message)
     }
-    cancel = requestExposition(
-      host,
-      {
+    isUnderWay = true
+    client.send(current)
+  }
+
+  /** The same object for as long as nothing in it changes, so that nobody needs to look at it again. */
+  function currentRequest(): NetworkRequest {
+    const tls = options.credentials.tls()
+    const headersNow = options.credentials.headers()
+    if (request === undefined || request.tls !== tls || secrets !== headersNow) {
+      secrets = headersNow
+      request = {
         url: options.url,
         headers: { ...headers, ...secrets },
         timeoutMs: options.timeoutMs,
         ...(tls && { tls }),
         ...(options.proxyUrl !== undefined && { proxyUrl: options.proxyUrl }),
-      },
-      options,
-      reader,
-      done,
-    )
-
-    function done(answer: Answer): void {
-      cancel = undefined
-      scraped = true
-      const durationSeconds = Math.max(0, clock.monotonic() - startMs) / 1000
-      const { taken, problem: error } = judge(answer, timeMs)
-      const isUp = error === undefined && taken !== undefined
-      // What was above a limit was still there, and its number helps to find out why.
-      const samples = answer.exposition?.samples ?? 0
-      lastScrape = { timeMs, durationSeconds, samples, ...(error !== undefined && { error }) }
-      counters.add('gpucol_receiver_scrapes', 1, { outcome: isUp ? 'ok' : 'failed' })
-      counters.record('gpucol_receiver_scrape_duration_seconds', durationSeconds)
-      log.state(name, isUp ? 'ok' : 'failing', error)
-      next(isUp ? taken.batch : endBatch(source, timeMs, 'failed'))
-      next(
-        report(timeMs, {
-          up: isUp,
-          durationSeconds,
-          samples,
-          kept: taken?.kept ?? 0,
-          added: isUp ? taken.added : 0,
-          bodyBytes: answer.bodyBytes,
-          timeoutSeconds: options.timeoutMs / 1000,
-        }),
-      )
+      }
     }
+    return request
+  }
+
+  function fail(problem: string): void {
+    done({ exposition: undefined, problem, bodyBytes: 0 })
+  }
+
+  function done(answer: Answer): void {
+    isUnderWay = false
+    scraped = true
+    const durationSeconds = Math.max(0, clock.monotonic() - startMs) / 1000
+    const { taken, problem: error } = judge(answer)
+    const isUp = error === undefined && taken !== undefined
+    // What was above a limit was still there, and its number helps to find out why.
+    const samples = answer.exposition?.samples ?? 0
+    lastScrape = { timeMs, durationSeconds, samples, ...(error !== undefined && { error }) }
+    counters.add('gpucol_receiver_scrapes', 1, isUp ? OK : FAILED)
+    counters.record('gpucol_receiver_scrape_duration_seconds', durationSeconds)
+    log.state(name, isUp ? 'ok' : 'failing', error)
+    next(isUp ? taken.batch : endBatch(source, timeMs, 'failed'))
+    next(
+      report(timeMs, {
+        up: isUp,
+        durationSeconds,
+        samples,
+        kept: taken?.kept ?? 0,
+        added: isUp ? taken.added : 0,
+        bodyBytes: answer.bodyBytes,
+        timeoutSeconds: options.timeoutMs / 1000,
+      }),
+    )
   }
 
   /** Finds what can only be said when everything has been read. */
-  function judge({ exposition, problem }: Answer, timeMs: number): { taken?: Taken; problem?: string } {
+  function judge({ exposition, problem }: Answer): { taken?: Taken; problem?: string } {
     if (exposition === undefined) return problem === undefined ? {} : { problem }
     const { samples, badLines, added } = exposition
     count(exposition)
@@ -140,14 +156,14 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
     if (samples === 0 && hadSamples && options.emptyIsFailure) {
       return { problem: 'the body has no samples, though the last one had' }
     }
-    const taken = intake.take(batchOf(exposition, timeMs), added)
+    const taken = intake.take(batchOf(exposition), added)
     if (taken.problem !== undefined) return { taken, problem: taken.problem }
     if (taken.duplicates > 0) counters.add('gpucol_receiver_duplicate_samples', taken.duplicates)
     hadSamples = samples > 0
     return { taken }
   }
 
-  function batchOf({ layout, values, times, starts }: Exposition, timeMs: number): Batch {
+  function batchOf({ layout, values, times, starts }: Exposition): Batch {
     return {
       source,
       timeMs,
@@ -174,8 +190,8 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
   return {
     scrape,
     remove() {
-      cancel?.()
-      cancel = undefined
+      client.cancel()
+      isUnderWay = false
       log.state(name, 'gone')
       intake.forget()
       if (!scraped) return

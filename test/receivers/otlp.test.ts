@@ -14,7 +14,7 @@ import type { Batch } from '../../pipeline/model/batch.ts'
 import { otlp } from '../../receivers/otlp.ts'
 import { createTestAuthority } from '../pipeline/http/test-certificates.ts'
 import { configOf } from '../support/config-of.ts'
-import { at, gauge, resource } from '../support/pushed.ts'
+import { at, gauge, resource, sum } from '../support/pushed.ts'
 import { sharedJson } from '../support/shared.ts'
 import { testHost, type TestHost } from '../support/test-host.ts'
 import { textFromBatch } from '../support/text-from-batch.ts'
@@ -27,6 +27,8 @@ type Receiving = {
   /** What is done with a batch before it is kept. */
   behind: { next(batch: Batch): void }
   post(body: string | Uint8Array, headers?: Record<string, string>, line?: string): Promise<Answer>
+  /** At once. */
+  stop(): Promise<void>
 }
 
 async function receiving(options: object, use: (receiving: Receiving) => Promise<void>): Promise<void> {
@@ -51,15 +53,18 @@ async function receiving(options: object, use: (receiving: Receiving) => Promise
     batches.push(batch)
   })
   await receiver.start!()
+  async function stop(): Promise<void> {
+    const stopped = receiver.stop!(host.clock.monotonic())
+    await host.clock.advance(1)
+    await stopped
+  }
   try {
     const post: Receiving['post'] = (body, headers = {}, line = 'POST /v1/metrics') => {
       return send(address, line, { 'content-type': 'application/json', ...headers }, body)
     }
-    await use({ host: host as unknown as TestHost, address, batches, behind, post })
+    await use({ host: host as unknown as TestHost, address, batches, behind, post, stop })
   } finally {
-    const stopped = receiver.stop!(host.clock.monotonic())
-    await host.clock.advance(1)
-    await stopped
+    await stop()
     await network.close()
   }
 }
@@ -183,6 +188,45 @@ describe('receiver otlp', () => {
         assert.equal(status, 413)
         assert.match(text.toString(), /larger than max_request_body_size, 1048576 bytes/)
       }
+    }))
+
+  it('takes one request after the other, whoever comes while a large one is read', () =>
+    receiving({}, async ({ post, batches, host }) => {
+      const steps = Array.from({ length: 4 }, (_, i) => {
+        const points = Array.from({ length: 3000 }, (__, n) => at(i + 2, 1, { n }, i + 1))
+        return JSON.stringify({ resourceMetrics: [resource([sum('c', 'delta', ...points)])] })
+      })
+      // The first is the last to be unpacked if nobody waits.
+      const answers = [
+        post(gzipSync(steps[0]!), { 'content-encoding': 'gzip' }),
+        ...steps.slice(1).map(step => post(step)),
+      ]
+      const other = { resourceMetrics: [resource([gauge('g', at(1, 1))], { 'service.name': 'small' })] }
+      const [small] = await Promise.all([post(JSON.stringify(other)), ...answers])
+      assert.equal(small.status, 200)
+      for (const answer of answers) assert.equal((await answer).body.toString(), '{}')
+      const late = host.counted.get('gpucol_receiver_late_metric_points') ?? 0
+      const { values } = batches.filter(batch => batch.values.length === 3000).at(-1)!
+      // Whatever came before others that began earlier, nothing was counted twice or in half.
+      assert.ok(
+        values.every(value => value === 4 - late / 3000),
+        `${values[0]}, ${late} were late`,
+      )
+    }))
+
+  it('hands nothing on once it has stopped, although it still reads a request', () =>
+    receiving({}, async ({ post, batches, behind, stop }) => {
+      const points = Array.from({ length: 20_000 }, (_, n) => at(1, n, { n }))
+      const body = JSON.stringify({ resourceMetrics: [resource([gauge('g', ...points)])] })
+      const stopped = new Promise<number>(resolve => {
+        behind.next = () => void stop().then(() => resolve(batches.length))
+      })
+      const answers = await Promise.allSettled([post(body), post(body)])
+      assert.ok(answers.some(({ status }) => status === 'rejected'))
+      const handedOn = await stopped
+      // As many turns as reading the rest would take.
+      for (let turn = 0; turn < 500; turn++) await new Promise(resolve => setImmediate(resolve))
+      assert.equal(batches.length, handedOn)
     }))
 
   it('refuses compressions that nobody knows', () =>

@@ -1,8 +1,8 @@
 /** Targets from a URL that answers with target groups in JSON. */
-import type { Host, NetworkRequest } from '../../../pipeline/component.ts'
+import type { Host, NetworkRequest, ResponseHandler } from '../../../pipeline/component.ts'
 import { duration, url } from '../../../pipeline/config/fields.ts'
 import type { Credentials } from '../../../pipeline/http/credentials.ts'
-import { requestFollowing } from '../follow-redirects.ts'
+import { createFollower } from '../follow-redirects.ts'
 import { keepKnown, type DiscoveredTarget, type Discovery } from './discovery.ts'
 import { groupsFromJson } from './target-groups.ts'
 
@@ -91,7 +91,7 @@ function ask(
   }
   const pieces: Uint8Array[] = []
   let length = 0
-  const handler: Parameters<typeof requestFollowing>[2] = {
+  const handler: ResponseHandler = {
     head(status, headers) {
       if (status !== 200) throw new Error(`it answered with status ${status}, 200 is expected`)
       const contentType = headers.get('content-type') ?? ''
@@ -107,5 +107,5 @@ function ask(
     end: () => take(Buffer.concat(pieces).toString('utf8')),
     failed: error => fail(error.message),
   }
-  return options.followRedirects ? requestFollowing(host, request, handler) : host.network.request(request, handler)
+  return options.followRedirects ? createFollower(host, handler)(request) : host.network.request(request, handler)
 }

@@ -138,13 +138,15 @@ describe('decoding what was encoded as OTLP', () => {
   })
 
   it('gives the counts of buckets that were added up', () => {
-    const bounds = fc.uniqueArray(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1, maxLength: 20 })
+    // Adding nothing makes one bound of 0 and -0.
+    const bound = fc.double({ noNaN: true, noDefaultInfinity: true }).map(any => any + 0)
+    const bounds = fc.uniqueArray(bound, { minLength: 1, maxLength: 20 })
     fc.assert(
       fc.property(
         bounds,
         fc.array(fc.integer({ min: 0, max: 1e12 }), { minLength: 21, maxLength: 21 }),
         (given, counts) => {
-          const sorted = given.map(bound => bound + 0).sort((a, b) => a - b)
+          const sorted = given.toSorted((a, b) => a - b)
           const h = { family: 'h', type: 'histogram' as const }
           const bucket = metricFrom({ name: 'h_bucket', ...h })
           const count = metricFrom({ name: 'h_count', ...h })
@@ -169,7 +171,8 @@ describe('decoding what was encoded as OTLP', () => {
             const [{ point }] = pointsOf(metricJson!) as [ReturnType<typeof pointsOf>[0]]
             assert.deepEqual(point.bucketCounts, own.map(String))
             assert.deepEqual(point.explicitBounds, sorted)
-            assert.equal(point.count, String(sum))
+            // Protobuf does not write what is 0.
+            assert.equal(point.count ?? '0', String(sum))
           }
         },
       ),

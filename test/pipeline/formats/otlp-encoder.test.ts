@@ -216,9 +216,37 @@ describe('encoding OTLP metrics', () => {
       assert.deepEqual(otlp.lines(second), [
         `${OF_SOURCE} a gauge {x=1} ended @16`,
         `${OF_SOURCE} a gauge {x=2} 3 @16`,
-        `${OF_SOURCE} h histogram cumulative ended @16`,
+        `${OF_SOURCE} h histogram cumulative [0 0] le [1] ended @16`,
       ])
       assert.deepEqual(otlp.lines(batchFromText('a{x="2"} 4', { after: second })), [`${OF_SOURCE} a gauge {x=2} 4 @31`])
+    })
+
+    it('say what belonged to them, where a receiver has a series for each part', () => {
+      for (const encoding of ['proto', 'json'] as const) {
+        const otlp = otlpEncoding({ encoding })
+        otlp.lines(
+          batchOf(`# TYPE h histogram
+            h_bucket{le="1"} 1
+            h_bucket{le="+Inf"} 2
+            h_sum 3
+            h_count 2
+            # TYPE without histogram
+            without_count 2
+            # TYPE s summary
+            s{quantile="0.5"} 1
+            s{quantile="0.9"} NaN
+            s_sum 3
+            s_count 2`),
+        )
+        const lines = otlp.lines(endBatch(SOURCE, 2000, 'failed'))
+        // Protobuf does not tell these from those that are not there.
+        const told = lines.map(line => line.replace(' count=0', '').replace('summary sum=0', 'summary'))
+        assert.deepEqual(told, [
+          `${OF_SOURCE} h histogram cumulative sum=0 [0 0] le [1] ended @2`,
+          `${OF_SOURCE} s summary q0.5=0 q0.9=0 ended @2`,
+          `${OF_SOURCE} without histogram cumulative ended @2`,
+        ])
+      }
     })
 
     it('are all of a source that fails, once, and none when it is back', () => {
@@ -261,6 +289,13 @@ describe('encoding OTLP metrics', () => {
     })
     const batch: Batch = { source: SOURCE, timeMs: 1000, outcome: 'ok', layout, values: Float64Array.of(29, 29) }
     assert.deepEqual(otlpEncoding().lines(batch), [`${OF_SOURCE} a gauge 0.29 @1`, `${OF_SOURCE} b gauge 29 @1`])
+  })
+
+  it('has sums of histograms that are no numbers, where it is not told otherwise', () => {
+    for (const encoding of ['proto', 'json'] as const) {
+      const lines = otlpEncoding({ encoding }).lines(batchOf('# TYPE h histogram\nh_count 1\nh_sum NaN'))
+      assert.deepEqual(lines, [`${OF_SOURCE} h histogram cumulative count=1 sum=NaN @1`])
+    }
   })
 
   it('leaves out what is no number where it is told so, and counts it', () => {

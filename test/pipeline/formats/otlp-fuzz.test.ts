@@ -7,6 +7,7 @@ import { createProtobufReader } from '../../../pipeline/formats/otlp-protobuf.ts
 import { pushed } from '../../support/pushed.ts'
 import { recordPoints } from '../../support/recorded-points.ts'
 import { sharedJson } from '../../support/shared.ts'
+import { finishNow } from '../../../pipeline/formats/render-work.ts'
 
 const wire = sharedJson<{ cases: { protobuf_base64: string }[] }>('conformance', 'otlp', 'wire.json')
 const bodies = (wire?.cases ?? [{ protobuf_base64: 'Ch0SGxIZCgFnKhQKEhkAypo7AAAAACEAAAAAAABFQA==' }])
@@ -53,7 +54,7 @@ describe('OTLP that is damaged', function () {
     const reader = createProtobufReader()
     const any = fc.oneof(damaged, fc.uint8Array({ maxLength: 60 }))
     fc.assert(
-      fc.property(any, body => void isMalformed(() => recordPoints(sink => reader.read(body, sink)))),
+      fc.property(any, body => void isMalformed(() => recordPoints(sink => finishNow(reader.read(body, sink))))),
       { numRuns: RUNS },
     )
   })
@@ -68,7 +69,7 @@ describe('OTLP that is damaged', function () {
           }
           const before = sources.seriesCount
           try {
-            if (isMalformed(() => pushes.take(body, 'protobuf'))) assert.ok(sources.seriesCount <= before)
+            if (isMalformed(() => finishNow(pushes.take(body, 'protobuf')))) assert.ok(sources.seriesCount <= before)
           } catch (error) {
             assert.ok(error instanceof RefusedError)
           }

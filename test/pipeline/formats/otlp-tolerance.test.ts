@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createJsonReader } from '../../../pipeline/formats/otlp-json.ts'
 import { createProtobufReader } from '../../../pipeline/formats/otlp-protobuf.ts'
 import { recordPoints, type Told } from '../../support/recorded-points.ts'
+import { finishNow } from '../../../pipeline/formats/render-work.ts'
 
 type Piece = Buffer | number | string
 
@@ -31,7 +32,7 @@ const attribute = (field: number, key: string, value: string): Buffer =>
 const gauge = (...point: Piece[]): Buffer => part(1, part(2, part(2, part(1, 'g'), part(5, part(1, ...point)))))
 
 function told(body: Uint8Array): Told[] {
-  return recordPoints(sink => createProtobufReader().read(body, sink))
+  return recordPoints(sink => finishNow(createProtobufReader().read(body, sink)))
 }
 
 function point(...pieces: Piece[]): Told {
@@ -166,7 +167,8 @@ describe('OTLP in JSON', () => {
     JSON.stringify({
       resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'g', gauge: { dataPoints: [dataPoint] } }] }] }],
     })
-  const read = (json: string): Told[] => recordPoints(sink => createJsonReader().read(Buffer.from(json), sink))
+  const read = (json: string): Told[] =>
+    recordPoints(sink => finishNow(createJsonReader().read(Buffer.from(json), sink)))
 
   it('keeps integers that are written as numbers and that no number can hold', () => {
     const json = request({ attributes: [{ key: 'a', value: { intValue: 1 } }] }).replace(
@@ -211,7 +213,7 @@ describe('OTLP in JSON', () => {
   }
 
   it('does not read what is not UTF-8', () => {
-    assert.throws(() => createJsonReader().read(Buffer.of(0x22, 0xff, 0x22), {} as never), /not UTF-8/)
+    assert.throws(() => finishNow(createJsonReader().read(Buffer.of(0x22, 0xff, 0x22), {} as never)), /not UTF-8/)
   })
 
   it('does not follow values that are nested without end', () => {

@@ -4,6 +4,7 @@ import { createJsonReader } from '../../../pipeline/formats/otlp-json.ts'
 import { createProtobufReader } from '../../../pipeline/formats/otlp-protobuf.ts'
 import { recordPoints, type Told } from '../../support/recorded-points.ts'
 import { sharedJson } from '../../support/shared.ts'
+import { finishNow } from '../../../pipeline/formats/render-work.ts'
 
 type Case = { name: string; json: unknown; protobuf_base64: string; canonical_json: Message }
 type Message = Record<string, Told>
@@ -13,7 +14,7 @@ const example = sharedJson<{ cases?: Message[] }>('conformance', 'otlp', 'metric
 
 function told(body: Uint8Array, encoding: 'json' | 'protobuf'): unknown[] {
   const reader = encoding === 'json' ? createJsonReader() : createProtobufReader()
-  return recordPoints(sink => reader.read(body, sink))
+  return recordPoints(sink => finishNow(reader.read(body, sink)))
 }
 
 describe('OTLP on the wire', () => {
@@ -94,23 +95,17 @@ const PARTS: Record<'number' | 'histogram' | 'exponential' | 'summary', (point: 
     value: Number(asInt ?? asDouble ?? 0),
     hasValue: asInt !== undefined || asDouble !== undefined,
   }),
-  histogram: ({ count = 0, sum = NaN, bucketCounts = [], explicitBounds = [] }) => ({
+  histogram: ({ count = 0, sum, bucketCounts = [], explicitBounds = [] }) => ({
     count: Number(count),
-    sum,
+    sum: sum ?? NaN,
+    hasSum: sum !== undefined,
     bucketCounts: bucketCounts.map(Number),
     bounds: explicitBounds,
   }),
-  exponential: ({
-    count = 0,
-    sum = NaN,
-    scale = 0,
-    zeroCount = 0,
-    zeroThreshold = 0,
-    positive = {},
-    negative = {},
-  }) => ({
+  exponential: ({ count = 0, sum, scale = 0, zeroCount = 0, zeroThreshold = 0, positive = {}, negative = {} }) => ({
     count: Number(count),
-    sum,
+    sum: sum ?? NaN,
+    hasSum: sum !== undefined,
     scale,
     zeroCount: Number(zeroCount),
     zeroThreshold,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describeFailure, describeListenFailure, timedOut } from '../../../pipeline/http/failure.ts'
+import { describeFailure, describeListenFailure, neverArrived, timedOut } from '../../../pipeline/http/failure.ts'
 
 const AT = { host: 'gpu-a', address: 'gpu-a:9400' }
 
@@ -17,6 +17,8 @@ describe('failures', () => {
     EMFILE: 'no connection to gpu-a:9400: too many open files',
     ETIMEDOUT: 'no connection to gpu-a:9400: timed out',
     ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'gpu-a:9400 asks for a client certificate',
+    'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE': 'gpu-a:9400 does not accept the client certificate, or asks for one',
+    'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': 'gpu-a:9400 refuses the handshake: it may ask for a client certificate',
     ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'gpu-a:9400 does not trust the client certificate',
     DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of gpu-a:9400 is not trusted: in the words of a developer',
     ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of gpu-a:9400 is not trusted: in the words of a developer',
@@ -32,6 +34,13 @@ describe('failures', () => {
       assert.equal(describeFailure(error, AT).cause, error)
     })
   }
+
+  it('of handshakes are those of requests that never arrived', () => {
+    for (const code of ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ECONNREFUSED']) {
+      assert.equal(neverArrived(describeFailure(failed(code), AT)), true)
+    }
+    assert.equal(neverArrived(describeFailure(failed('ECONNRESET'), AT)), false)
+  })
 
   it('of several addresses at once have a reason, too', () => {
     const error = Object.assign(new AggregateError([failed('ECONNREFUSED')], ''), { code: 'ECONNREFUSED' })

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import type { Socket } from 'node:net'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { createSystemClock } from '../../../pipeline/clock/system-clock.ts'
 import { createVirtualClock } from '../../../pipeline/clock/virtual-clock.ts'
 import { createNetwork, type SystemNetwork } from '../../../pipeline/http/network.ts'
@@ -529,6 +531,86 @@ describe('socket reader', () => {
       if (server === undefined) return this.skip()
       assert.equal((await recordResponse(network, { url: server.url })).body, 'ok')
       assert.match(server.requests[0]!, /host: \[::1\]:\d+/)
+    })
+  })
+
+  describe('sends a body', () => {
+    type Seen = { readonly method: string; readonly length: string | undefined; readonly body: string }
+
+    const bodyServers: (() => Promise<void>)[] = []
+    afterEach(() => Promise.all(bodyServers.splice(0).map(close => close())))
+
+    /** Answers what it was sent; the connections are counted. */
+    async function serveBodies(answer?: (socket: Socket, seen: readonly Seen[]) => boolean) {
+      const seen: Seen[] = []
+      const sockets = new Set<Socket>()
+      const server = createServer((request, response) => {
+        sockets.add(request.socket)
+        let body = ''
+        request.setEncoding('latin1').on('data', (text: string) => (body += text))
+        request.on('end', () => {
+          seen.push({ method: request.method!, length: request.headers['content-length'], body })
+          if (answer?.(request.socket, seen) !== true) response.end(body)
+        })
+      })
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const close = (): Promise<void> => new Promise(resolve => server.close(() => resolve()).closeAllConnections())
+      bodyServers.push(close)
+      return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/metrics`, seen, sockets }
+    }
+
+    it('with its length, one after the other over one connection', async () => {
+      const { url, seen, sockets } = await serveBodies()
+      const large = Buffer.alloc(3_000_000, 'x')
+      for (const body of [Buffer.from([0, 255]), large, Buffer.alloc(0)]) {
+        const response = await recordResponse(network, {
+          url,
+          method: 'POST',
+          body,
+          headers: { 'Content-Length': '9' },
+        })
+        assert.equal(response.error, undefined)
+        assert.equal(response.status, 200)
+      }
+      assert.deepEqual(
+        seen.map(({ method, length, body }) => [method, length, body.length]),
+        [
+          ['POST', '2', 2],
+          ['POST', '3000000', 3_000_000],
+          ['POST', '0', 0],
+        ],
+      )
+      assert.equal(seen[0]!.body, '\u0000\u00ff')
+      assert.equal(sockets.size, 1)
+    })
+
+    it('never twice, even if the server had closed the connection it kept', async () => {
+      const { url, seen } = await serveBodies((socket, { length }) => {
+        if (length === 2) socket.destroy()
+        return length === 2
+      })
+      const request = { url, method: 'POST', body: Buffer.from('x') } as const
+      assert.equal((await recordResponse(network, request)).body, 'x')
+      const lost = await recordResponse(network, request)
+      assert.match(lost.error!, /closed the connection before its answer was complete|connection reset/)
+      assert.equal(seen.length, 2)
+    })
+
+    it('and takes an answer that comes before the server has read it, on a connection that is not used again', async () => {
+      const server = await serve(socket => {
+        socket.pause()
+        socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 5\r\n\r\nlarge')
+      })
+      const response = await recordResponse(network, {
+        url: server.url,
+        method: 'POST',
+        body: Buffer.alloc(30_000_000),
+      })
+      assert.equal(response.error, undefined)
+      assert.equal(response.status, 413)
+      assert.equal((await recordResponse(network, { url: server.url })).status, 413)
+      assert.equal(server.connections, 2)
     })
   })
 

@@ -55,6 +55,7 @@ function certificate(issuer: Issuer, subject: string, key: KeyObject, extensions
 function tlv(tag: number, value: Buffer): Buffer {
   const { length } = value
   if (length < 128) return Buffer.concat([Buffer.of(tag, length), value])
+  if (length < 256) return Buffer.concat([Buffer.of(tag, 0x81, length), value])
   return Buffer.concat([Buffer.of(tag, 0x82, length >> 8, length & 0xff), value])
 }
 

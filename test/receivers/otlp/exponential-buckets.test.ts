@@ -84,11 +84,14 @@ describe('exponential histograms as classic ones', () => {
     fc.assert(
       fc.property(
         fc.array(
-          fc.record({
-            scale: fc.integer({ min: -3, max: 8 }),
-            offset: fc.integer({ min: -2000, max: 2000 }),
-            counts: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 200 }),
-          }),
+          fc
+            .record({
+              scale: fc.integer({ min: -3, max: 8 }),
+              offset: fc.integer({ min: -2000, max: 2000 }),
+              counts: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 200 }),
+            })
+            // Below, a double cannot tell bounds from 0, and neither can this test.
+            .filter(({ scale, offset }) => 2 ** (offset / 2 ** scale) > 0),
           { minLength: 1, maxLength: 4 },
         ),
         points => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { RefusedError } from '../../../pipeline/component.ts'
 import { metricAt } from '../../../pipeline/model/layout.ts'
 import { at, gauge, histogram, pushed, resource, sum, type Data } from '../../support/pushed.ts'
+import { finishNow } from '../../../pipeline/formats/render-work.ts'
+import { encodeRequest } from '../../support/otlp-judge.ts'
 
 const STALE = { flags: 1 }
 
@@ -83,6 +85,19 @@ describe('points that are pushed', () => {
     ])
     assert.equal(metricAt(layout, 0).unit, 'By')
     assert.equal(metricAt(layout, 0).help, 'about')
+  })
+
+  it('may be sums of histograms that are no numbers', () => {
+    const { push, texts } = pushed()
+    push(
+      resource([
+        histogram('h', 'cumulative', at(1, { count: 1, sum: 'NaN', bucketCounts: [1], explicitBounds: [] })),
+        histogram('without', 'cumulative', at(1, { count: 1, bucketCounts: [1], explicitBounds: [] })),
+      ]),
+    )
+    const [text] = texts()
+    assert.match(text!, /^h_sum NaN 1000$/m)
+    assert.doesNotMatch(text!, /without_sum/)
   })
 
   it('that came before keep their columns and are absent', () => {
@@ -278,11 +293,25 @@ describe('points that are pushed', () => {
         'nonsense',
       ],
     })
-    assert.throws(() => pushes.take(Buffer.from(body), 'json'), { name: 'MalformedError' })
+    assert.throws(() => finishNow(pushes.take(Buffer.from(body), 'json')), { name: 'MalformedError' })
     assert.equal(sources.seriesCount, 1)
     assert.equal(sources.size, 1)
     push(resource([sum('s', 'delta', at(2, 7))], { r: '1' }))
     assert.deepEqual(texts(), ['s 12 2000\n'])
+  })
+
+  it('of a large request are read in many turns, in both encodings', () => {
+    const points = Array.from({ length: 5000 }, (_, i) => at(1, i, { i }))
+    const request = { resourceMetrics: [resource([gauge('g', ...points)])] }
+    for (const [encoding, body] of [
+      ['json', Buffer.from(JSON.stringify(request))],
+      ['protobuf', encodeRequest(request)],
+    ] as const) {
+      const { pushes, batches } = pushed({ series: 5000, seriesPerSource: 5000 })
+      const turns = [...pushes.take(body, encoding)].length
+      assert.ok(turns >= 10, `${encoding} took ${turns} turns`)
+      assert.equal(batches[0]!.values.length, 5000)
+    }
   })
 
   it('that nobody takes can be sent again, and count once', () => {

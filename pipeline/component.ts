@@ -2,7 +2,7 @@
  * THE contract: what receivers, processors, exporters and extensions are, and what the pipeline gives them.
  *
  * A component is a value: an object with its type, its config schema and a `create`. Nothing registers itself; the three
- * registries and `main.ts` list them.
+ * registries and `main.ts` list them, and load those that are needed.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExtendedJSONSchema, FromSchema, JSONSchema } from 'json-schema-to-ts'
@@ -165,6 +165,15 @@ export type Host = {
   readonly catalogs: Catalogs
   readonly storage: Storage
   readonly memory: Memory
+  readonly demand: Demand
+}
+
+/** What is asked for now, between exporters that are asked and processors that make something at an interval. */
+export type Demand = {
+  /** Whoever answers hands on what it has before this returns. */
+  ask(): void
+  /** Until the returned function is called. */
+  answer(run: () => void): () => void
 }
 
 /** Extensions also see the service as a whole. */
@@ -335,7 +344,10 @@ export type QueueStore = {
   takeWaiting(): readonly QueuedRequest[]
   /** An id that is larger than all before it. */
   nextId(): number
-  /** Resolves when all of it is safe; rejects with a sentence if it is not, and then nothing of it was done. */
+  /**
+   * Resolves when all of it is safe. Rejects with a sentence otherwise: then all of it was done or nothing, and it may be asked for
+   * again.
+   */
   write(changes: QueueChanges): Promise<void>
   /** Undefined if it is not there, or not as it was written. */
   read(id: number): Promise<Uint8Array | undefined>
@@ -376,7 +388,10 @@ export type MemoryUse = {
   readonly heapBytes: number
 }
 
-/** All components there are; `main.ts` puts them together. */
+/** The components of one kind, by type. The code of one is loaded when it is asked for. */
+export type Registry<D> = Readonly<Record<string, () => Promise<D>>>
+
+/** Components that are loaded: all there are, or at least those that a config names. */
 export type Registries = {
   readonly receivers: readonly ReceiverDefinition[]
   readonly processors: readonly ProcessorDefinition[]

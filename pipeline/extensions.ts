@@ -1,7 +1,8 @@
-/** All extensions there are. */
-import type { ExtensionDefinition } from './component.ts'
-import { healthCheck } from './server/health-check.ts'
-import { web } from './server/web.ts'
-import { simulator } from './simulator/extension.ts'
+/** All extensions, by type. One is loaded when a config has it. */
+import type { ExtensionDefinition, Registry } from './component.ts'
 
-export const extensions: readonly ExtensionDefinition[] = [healthCheck, web, simulator]
+export const extensions: Registry<ExtensionDefinition> = {
+  health_check: async () => (await import('./server/health-check.ts')).healthCheck,
+  web: async () => (await import('./server/web.ts')).web,
+  simulator: async () => (await import('./simulator/extension.ts')).simulator,
+}

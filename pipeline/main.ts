@@ -5,7 +5,9 @@ import { exporters } from '../exporters/registry.ts'
 import { processors } from '../processors/registry.ts'
 import { receivers } from '../receivers/registry.ts'
 import { runCommand, type Command } from './commands/command.ts'
+import { beginFrugalStart } from './commands/frugal-heap.ts'
 import { closest } from './config/closest.ts'
+import { registryLoader } from './config/load-registries.ts'
 import { extensions } from './extensions.ts'
 import { packageFile } from './package-files.ts'
 
@@ -40,11 +42,12 @@ async function main([name, ...args]: string[]): Promise<number> {
     const hint = meant === undefined ? '' : `; did you mean ${meant}?`
     return complain(`gpucol: unknown command "${name}"${hint}\n\n${await usage()}`)
   }
+  if (name === 'run') beginFrugalStart()
   const command = await commands[name]!()
   const { signal, onHangup, release } = listenToSignals()
   try {
     return await runCommand(command, args, {
-      registries: { receivers, processors, exporters, extensions },
+      registries: registryLoader({ receivers, processors, exporters, extensions }),
       out: text => void process.stdout.write(text),
       err: text => void process.stderr.write(text),
       env: process.env,

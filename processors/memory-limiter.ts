@@ -17,16 +17,19 @@ const config = {
   properties: {
     limit: {
       type: 'string',
+      format: 'size_or_percentage',
       default: '85%',
       description:
         'Above this batches are refused, but for newer ones of sources of which one is held back: receivers that scrape keep them, begin no more scrapes, and try again every second. A size (`1500MiB`) is compared with physical memory; a percentage is one of the memory of the container or the machine, and of the heap that Node may have.',
     },
     soft_limit: {
       type: 'string',
+      format: 'size_or_percentage',
       description: 'Above this `above_soft_limit` is done. Default: nine tenths of `limit`.',
     },
     resume_below: {
       type: 'string',
+      format: 'size_or_percentage',
       description: 'Below this everything is handed on again. Default: nine tenths of the soft limit.',
     },
     above_soft_limit: {
@@ -178,7 +181,7 @@ function checkLimits(options: Options & { readonly check_interval: string }): Pr
     try {
       if (options[key] !== undefined) parseLimit(options[key])
     } catch (error) {
-      problems.push({ path: [key], message: `${(error as Error).message}; a limit is a size or a percentage, as 80%` })
+      problems.push({ path: [key], message: (error as Error).message })
     }
   }
   if (parseDuration(options.check_interval) === 0)

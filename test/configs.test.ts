@@ -3,21 +3,17 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { exporters } from '../exporters/registry.ts'
 import { validate } from '../pipeline/commands/validate.ts'
 import { ConfigError, type ConfigProblem } from '../pipeline/config/config-error.ts'
 import { loadConfig } from '../pipeline/config/loaded-config.ts'
-import { extensions } from '../pipeline/extensions.ts'
-import { processors } from '../processors/registry.ts'
-import { receivers } from '../receivers/registry.ts'
 import { resultOf } from './support/run-command.ts'
+import { loadComponents } from './support/all-components.ts'
 
-const registries = { receivers, processors, exporters, extensions }
 const folder = join(import.meta.dirname, 'configs')
 
 async function problemsIn(path: string): Promise<readonly ConfigProblem[]> {
   try {
-    return (await loadConfig({ files: [path], set: [], registries, env: {} })).warnings
+    return (await loadConfig({ files: [path], set: [], registries: loadComponents, env: {} })).warnings
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
     throw error
@@ -66,7 +62,7 @@ describe('configs', () => {
       const missing = expected.filter(start => !found.some(line => line.startsWith(start)))
       assert.deepEqual({ surplus, missing }, { surplus: [], missing: [] })
 
-      const { code, out, err } = await resultOf(validate, ['--config', path], { registries })
+      const { code, out, err } = await resultOf(validate, ['--config', path], { registries: loadComponents })
       assert.deepEqual([code, out], [2, ''])
       for (const line of expected) assert.ok(err.includes(`:${/\d+:\d+/.exec(line)![0]}: `), err)
       for (const shown of remarks(text, 'shows')) assert.ok(err.includes(shown), err)
@@ -93,12 +89,12 @@ describe('what is no config at all', () => {
       const path = join(scratch, 'config.yaml')
       rmSync(path, { force: true })
       make(path)
-      const { code, out, err } = await resultOf(validate, ['--config', path], { registries })
+      const { code, out, err } = await resultOf(validate, ['--config', path], { registries: loadComponents })
       assert.deepEqual([code, out, err], [2, '', `${path}: ${message}\n1 error\n`])
     })
 
   it('a directory is refused with 2 and a clear message', async () => {
-    const { code, err } = await resultOf(validate, ['--config', scratch], { registries })
+    const { code, err } = await resultOf(validate, ['--config', scratch], { registries: loadComponents })
     assert.deepEqual([code, err], [2, `${scratch}: cannot be read: this is a directory, not a file\n1 error\n`])
   })
 })

@@ -4,19 +4,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { exporters } from '../exporters/registry.ts'
-import { RefusedError, type ExtensionHost, type Registries } from '../pipeline/component.ts'
+import { RefusedError, type ExtensionHost } from '../pipeline/component.ts'
 import { ConfigError } from '../pipeline/config/config-error.ts'
 import { loadConfig } from '../pipeline/config/loaded-config.ts'
-import { extensions } from '../pipeline/extensions.ts'
 import { endBatch, type Batch } from '../pipeline/model/batch.ts'
-import { processors } from '../processors/registry.ts'
-import { receivers } from '../receivers/registry.ts'
 import { batchFromText } from './support/batch-from-text.ts'
 import { deepFreeze } from './support/deep-freeze.ts'
 import { testHost } from './support/test-host.ts'
+import { allComponents, receivers, registries } from './support/all-components.ts'
 
-const registries: Registries = { receivers, processors, exporters, extensions }
 const root = join(import.meta.dirname, '..')
 const folders = { receivers: 'receivers', processors: 'processors', exporters: 'exporters' } as const
 const kinds = ['receivers', 'processors', 'exporters', 'extensions'] as const
@@ -28,6 +24,13 @@ DCGM_FI_DEV_GPU_UTIL{gpu="1",UUID="GPU-2",Hostname="node-a"} 0
 `
 
 for (const kind of kinds) {
+  it(`${kind} stand in their registry by type`, () => {
+    assert.deepEqual(
+      Object.keys(allComponents[kind]),
+      registries[kind].map(({ type }) => type),
+    )
+  })
+
   for (const definition of registries[kind]) {
     describe(`${kind.slice(0, -1)} ${definition.type}`, () => {
       it('is named as components are', () => {

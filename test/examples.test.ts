@@ -3,21 +3,17 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { parse } from 'yaml'
-import { exporters } from '../exporters/registry.ts'
 import { loadConfig } from '../pipeline/config/loaded-config.ts'
-import { extensions } from '../pipeline/extensions.ts'
 import { createService } from '../pipeline/graph/service.ts'
 import { createLog } from '../pipeline/telemetry/log.ts'
-import { processors } from '../processors/registry.ts'
-import { receivers } from '../receivers/registry.ts'
 import { describeSuites } from './support/describe-suites.ts'
 import { testHost } from './support/test-host.ts'
+import { registries } from './support/all-components.ts'
 
 const root = join(import.meta.dirname, '..')
 const suites = globSync('configs/**/*.test.yaml', { cwd: root })
   .sort()
   .map(file => relative('.', join(root, file)))
-const registries = { receivers, processors, exporters, extensions }
 
 describe('example configs', () => {
   for (const file of globSync('configs/examples/*.yaml', { cwd: root })) {

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { exporters } from '../exporters/registry.ts'
 import { generatedFiles } from '../pipeline/commands/generated-files.ts'
-import { extensions } from '../pipeline/extensions.ts'
-import { processors } from '../processors/registry.ts'
-import { receivers } from '../receivers/registry.ts'
+import { registries } from './support/all-components.ts'
 
-const files = await generatedFiles({ receivers, processors, exporters, extensions })
+const files = await generatedFiles(registries)
 
 describe('generated files', () => {
   for (const [name, content] of files) {

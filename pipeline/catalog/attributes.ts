@@ -20,6 +20,9 @@ const OF_PODS = [
   'image',
   'gpu_share',
 ] as const
+/** Each workload has one of each, and no two workloads have the same. */
+export const IDS_OF_WORKLOADS: ReadonlySet<string | undefined> = new Set(['workload_id', 'job_id'])
+
 const OF_NODES = ['node', 'nodepool'] as const
 const OF_GPUS = ['gpu', 'uuid', 'model'] as const
 const OF_QUOTAS = ['gpu_quota', 'cpu_quota', 'memory_quota'] as const

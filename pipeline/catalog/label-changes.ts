@@ -1,9 +1,9 @@
 /** What becomes of the labels of a metric in another generation. */
+import { IDS_OF_WORKLOADS } from './attributes.ts'
 import { leadsTo, type Generation } from './generation.ts'
 
 export type LabelChanges = {
-  /** One label in the place of another; where its value is another, too, that is looked up. */
-  readonly renamed: readonly { readonly from: string; readonly to: string; readonly sameValue: boolean }[]
+  readonly renamed: readonly RenamedLabel[]
   /** Labels without a successor. */
   readonly removed: readonly string[]
   /** Labels that have to be looked up. */
@@ -12,6 +12,15 @@ export type LabelChanges = {
   readonly fixed: Readonly<Record<string, string>>
   /** Labels, with values, that a series must have to be meant; the new name implies them. */
   readonly match: Readonly<Record<string, string>>
+}
+
+/** One label in the place of another; where its value is another, too, that is looked up. */
+export type RenamedLabel = {
+  readonly from: string
+  readonly to: string
+  readonly sameValue: boolean
+  /** Both are ids, so that series with different values of the one have different values of the other. */
+  readonly areIds: boolean
 }
 
 /** `own` are labels that have other names on this metric alone, by the older of the two. */
@@ -34,6 +43,7 @@ export function labelChanges(
       from: one,
       to: other,
       sameValue: source.attributes.get(one) === target.attributes.get(other),
+      areIds: IDS_OF_WORKLOADS.has(source.attributes.get(one)) && IDS_OF_WORKLOADS.has(target.attributes.get(other)),
     }))
   if (!areKnown) return { renamed, removed: [], added: [] }
   const gone = new Set(renamed.map(change => change.from))

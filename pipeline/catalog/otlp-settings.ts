@@ -10,6 +10,12 @@ const characters = {
   description: 'Characters that may be in it, as in a regular expression (`a-z0-9_.`); others become underscores.',
 } as const
 
+const firstCharacters = {
+  type: 'string',
+  minLength: 1,
+  description: 'Characters that it may begin with; one that begins with another gets an `x` in front.',
+} as const
+
 export const otlpSettings = {
   encoding: {
     type: 'string',
@@ -72,6 +78,7 @@ export const otlpSettings = {
     properties: {
       case: { type: 'string', enum: ['keep', 'lower'], description: 'Whether they are written in lower case.' },
       characters,
+      first_characters: firstCharacters,
       max_length: maxLength,
     },
     additionalProperties: false,
@@ -87,11 +94,7 @@ export const otlpSettings = {
     type: 'object',
     properties: {
       characters,
-      first_characters: {
-        type: 'string',
-        minLength: 1,
-        description: 'Characters that it may begin with; a name that begins with another one gets an `x` in front.',
-      },
+      first_characters: firstCharacters,
       max_length: maxLength,
     },
     additionalProperties: false,

@@ -10,13 +10,19 @@ export function createSystemClock(): Clock {
     now: () => Date.now(),
     monotonic: () => performance.now(),
     after(delayMs, run) {
-      let timer: NodeJS.Timeout
-      function wait(leftMs: number): void {
-        if (leftMs > LONGEST_TIMER_MS) timer = setTimeout(() => wait(leftMs - LONGEST_TIMER_MS), LONGEST_TIMER_MS)
-        else timer = setTimeout(run, leftMs)
-      }
-      wait(Math.max(0, delayMs))
+      if (delayMs > LONGEST_TIMER_MS) return afterLong(delayMs, run)
+      const timer = setTimeout(run, Math.max(0, delayMs))
       return () => clearTimeout(timer)
     },
   }
+}
+
+function afterLong(delayMs: number, run: () => void): () => void {
+  let timer: NodeJS.Timeout
+  function wait(leftMs: number): void {
+    if (leftMs > LONGEST_TIMER_MS) timer = setTimeout(() => wait(leftMs - LONGEST_TIMER_MS), LONGEST_TIMER_MS)
+    else timer = setTimeout(run, leftMs)
+  }
+  wait(delayMs)
+  return () => clearTimeout(timer)
 }

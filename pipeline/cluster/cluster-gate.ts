@@ -3,7 +3,7 @@
  * `wait_for_cluster`. Where nobody fills it there is nothing to wait for.
  */
 import type { Host } from '../component.ts'
-import { createTracked, type Entry } from '../model/tracked.ts'
+import { createTracked, trackedChanges, type Entry } from '../model/tracked.ts'
 import type { ClusterTables } from './tables.ts'
 
 export type ClusterGate = {
@@ -28,9 +28,12 @@ export function createClusterGate(
   const table = createTracked<true>()
   const held = table.entry(KEY)
   let state: 'waiting' | 'late' | 'complete' = 'complete'
+  let seen = -1
   let cancel = (): void => {}
 
   function check(): void {
+    if (seen === trackedChanges()) return
+    seen = trackedChanges()
     let isReading = false
     for (const feed of feeds.values()) isReading ||= feed === 'reading'
     // Also anew, when a reload has replaced who fills it.

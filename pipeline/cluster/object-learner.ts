@@ -49,6 +49,8 @@ type State = { known: Known | undefined; readonly objects: Objects }
 export class ObjectLearner {
   readonly #sink: Sink
   readonly #states = new WeakMap<Source, State>()
+  /** What sources showed last of which nothing speaks of objects: most batches come from them. */
+  readonly #silent = new WeakMap<Source, Layout>()
 
   constructor(sink: Sink) {
     this.#sink = sink
@@ -56,10 +58,14 @@ export class ObjectLearner {
 
   learn(batch: Batch, ruleOf: ObjectRuleOf): void {
     const { source, layout } = batch
+    if (this.#silent.get(source) === layout) return
     let state = this.#states.get(source)
     const rules = layout.metrics.map(({ name }) => ruleOf(name))
     if (state === undefined) {
-      if (rules.every(rule => rule === undefined)) return
+      if (rules.every(rule => rule === undefined)) {
+        this.#silent.set(source, layout)
+        return
+      }
       state = { known: undefined, objects: { numbers: new Map(), identities: [], free: [] } }
       this.#states.set(source, state)
     }

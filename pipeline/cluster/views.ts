@@ -27,13 +27,16 @@ export class Views<V> {
     if (keys === undefined) this.#keys.set(source, (keys = new Set()))
     keys.add(key)
     let views = this.#views.get(key)
-    if (views === undefined) this.#views.set(key, (views = []))
-    let view = views.find(one => one.source === source)
-    if (view === undefined) views.push((view = { source, value, order: 0 }))
-    else if (this.#isSame(view.value, value)) return
+    let view = views?.find(one => one.source === source)
+    if (view === undefined) {
+      view = { source, value, order: 0 }
+      // An array that grows by one has room for sixteen more, and nearly every thing is shown by one source.
+      views = views === undefined ? [view] : views.concat(view)
+      this.#views.set(key, views)
+    } else if (this.#isSame(view.value, value)) return
     view.value = value
     view.order = ++this.#order
-    this.#publish(key, views)
+    this.#publish(key, views!)
   }
 
   /** It shows the thing no more. */

@@ -1,7 +1,7 @@
 /** What a subcommand is, and what all of them do alike: read their options, show their help, answer a wrong call. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import type { Registries } from '../component.ts'
 import { closest } from '../config/closest.ts'
+import type { LoadRegistries } from '../config/load-registries.ts'
 
 export type Command = {
   readonly name: string
@@ -21,7 +21,7 @@ export type CommandArguments = {
 }
 
 export type CommandContext = {
-  readonly registries: Registries
+  readonly registries: LoadRegistries
   /** Writes to standard output or standard error; the text brings its own line breaks. */
   readonly out: (text: string) => void
   readonly err: (text: string) => void

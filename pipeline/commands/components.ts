@@ -19,8 +19,9 @@ export const components: Command = {
   options: { output: { type: 'string' } },
   async run(args, { registries, out }) {
     refusePositionals(args)
+    const all = await registries()
     const rows = SECTIONS.flatMap(section =>
-      registries[section].map(({ type, aliases = [], summary }): Row => ({
+      all[section].map(({ type, aliases = [], summary }): Row => ({
         kind: KINDS[section],
         type,
         aliases,

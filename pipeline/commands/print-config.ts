@@ -17,7 +17,7 @@ ${configHelp}  --defaults       Adds what is not said and has a default.
     refusePositionals(args)
     const { files, set } = configArguments(args)
     try {
-      out(print({ files, set, registries, env, withDefaults: args.values['defaults'] === true }))
+      out(print({ files, set, registries: await registries(), env, withDefaults: args.values['defaults'] === true }))
       return 0
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error

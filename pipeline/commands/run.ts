@@ -21,6 +21,7 @@ import {
   type Command,
   type CommandContext,
 } from './command.ts'
+import { endFrugalStart } from './frugal-heap.ts'
 
 /** From the first Ctrl-C to the end, at the most, are a few more than these: what is queued is delivered in this time. */
 const DRAIN_MS = 3000
@@ -59,7 +60,7 @@ async function runService(
   const log = createLog({ ...config.service.telemetry.logs, write: context.err, now: clock.now })
   warnAbout(config, log)
   const network = createNetwork(clock)
-  const telemetry = await createTelemetry({ clock, version: context.version, log })
+  const telemetry = createTelemetry({ clock, version: context.version, log })
   const storage = await openStorage(config.service.storage, log, clock)
   const service = createService(
     config,
@@ -91,6 +92,7 @@ async function runService(
     await telemetry.start(config.service.telemetry.metrics, network)
     await service.start()
     announce(service, telemetry.address(), log)
+    endFrugalStart()
     await aborted(context.signal)
     log.info('stopping; once more ends at once')
     return 0

@@ -18,10 +18,10 @@ An editor that speaks JSON schema completes and checks a config that begins with
   async run(args, { registries, out }) {
     refusePositionals(args)
     if (args.values['write'] !== true) {
-      out(schemaText(registries))
+      out(schemaText(await registries()))
       return 0
     }
-    for (const [name, content] of await generatedFiles(registries)) {
+    for (const [name, content] of await generatedFiles(await registries())) {
       writeFileSync(packageFile('configs', name), content)
       out(`configs/${name} is written\n`)
     }

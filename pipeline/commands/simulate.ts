@@ -76,7 +76,7 @@ Ctrl-C. The same seed, size and time give the same bytes.
       return 1
     }
     const before = process.cpuUsage()
-    const receivers = new Set(registries.receivers.map(({ type }) => type))
+    const receivers = new Set((await registries()).receivers.map(({ type }) => type))
     out(describe(config, simulation) + configSnippet(config, simulation, receivers))
     await new Promise<void>(resolve => {
       if (signal.aborted) resolve()

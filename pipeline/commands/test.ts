@@ -41,7 +41,13 @@ Exit codes: 0 all tests pass, 1 one does not, 2 a file or a config is wrong.
   async run(args, context) {
     const { out, err, registries, env, version, signal } = context
     const { files, isMeant, isJson, isUpdate, isVerbose, isList } = readOptions(args)
-    const { tests, problems } = await loadSuites(files, { isMeant, isUpdate, isList, registries, env })
+    const { tests, problems } = await loadSuites(files, {
+      isMeant,
+      isUpdate,
+      isList,
+      registries: await registries(),
+      env,
+    })
     if (problems.length > 0) err(`${formatProblems(problems)}\n`)
     if (problems.some(({ severity }) => severity === 'error')) return 2
     if (tests.length === 0) throw new UsageError(`no test has a name that matches "${String(args.values['filter'])}"`)

@@ -84,7 +84,7 @@ export const tls = {
   },
   dependencies: { cert_file: ['key_file'], key_file: ['cert_file'] },
   additionalProperties: false,
-  description: 'TLS towards the server.',
+  description: 'TLS towards the server. Files are read again after ten seconds, so that they may be replaced.',
 } as const
 
 /** How a listener talks TLS. */

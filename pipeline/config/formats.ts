@@ -14,6 +14,8 @@ export type Format = {
   readonly numbers?: { readonly minimum: number; readonly maximum?: number }
 }
 
+const PERCENTAGE = /^\d+(\.\d+)? ?%$/
+
 export const formats: Readonly<Record<string, Format>> = {
   duration: {
     isValid: text => parses(parseDuration, text),
@@ -27,6 +29,12 @@ export const formats: Readonly<Record<string, Format>> = {
     expected: 'a size such as 64MiB, or a number of bytes',
     hint: text => (/^\d+ ?[KMGT]i?$/i.test(text) ? `write ${text.replace(/ ?i?$/i, 'iB')}` : undefined),
     pattern: '^[0-9.]+ ?([kKMGT]?B|[KMGT]iB)?$',
+    numbers: { minimum: 0 },
+  },
+  size_or_percentage: {
+    isValid: text => PERCENTAGE.test(text) || parses(parseSize, text),
+    expected: 'a size such as 64MiB, a number of bytes, or a percentage such as 80%',
+    pattern: '^[0-9.]+ ?([kKMGT]?B|[KMGT]iB|%)?$',
     numbers: { minimum: 0 },
   },
   endpoint: {

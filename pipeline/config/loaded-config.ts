@@ -11,9 +11,10 @@ import { checkConfig } from './check-config.ts'
 import { ConfigError, type ConfigProblem } from './config-error.ts'
 import type { ReadFile } from './config-file.ts'
 import { configSchema, type SectionName } from './config-schema.ts'
+import type { LoadRegistries } from './load-registries.ts'
 import type { Definition, Section } from './load-section.ts'
 import { problemsFrom } from './problems.ts'
-import { resolveConfig } from './resolve-config.ts'
+import { resolveConfig, type ResolvedConfig } from './resolve-config.ts'
 import { findSecrets } from './secrets.ts'
 import type { Source } from './source.ts'
 
@@ -77,15 +78,27 @@ export type LoadOptions = {
   readonly files: readonly string[]
   /** Each `a.b=c`, applied after all files. */
   readonly set: readonly string[]
-  readonly registries: Registries
+  readonly registries: Registries | LoadRegistries
   readonly env: Readonly<Record<string, string | undefined>>
   readonly readFile?: ReadFile
 }
 
 /** Throws a `ConfigError` that holds all problems, if one of them is an error. */
-export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
-  const { registries } = options
-  const { root, roots, findings: reading } = resolveConfig(options)
+export async function loadConfig({ registries, ...options }: LoadOptions): Promise<LoadedConfig> {
+  const resolved = resolveConfig(options)
+  if (typeof registries !== 'function') return loadResolved(resolved, registries)
+  const { roots, root = [] } = resolved
+  try {
+    return loadResolved(resolved, await registries(roots.concat(root)))
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    // Messages also tell what else there is, and by which older names.
+    return loadResolved(resolved, await registries())
+  }
+}
+
+function loadResolved(resolved: ResolvedConfig, registries: Registries): LoadedConfig {
+  const { root, roots, findings: reading } = resolved
   const schema = configSchema(registries)
   if (root === undefined) throw new ConfigError(problemsFrom(reading, findSecrets(roots, schema, reading)))
 

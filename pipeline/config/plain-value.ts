@@ -1,4 +1,5 @@
 /** Turns a tree into the plain value that components get, with the schema's help where a text is wanted. */
+import { formats } from './formats.ts'
 import { setOwn } from './plain-object.ts'
 import { allowsType, hasFormat, schemasBelow, typeOf, typesOf, type Schema } from './schema-walk.ts'
 import type { YamlMap, YamlNode, YamlScalar } from './yaml-source.ts'
@@ -65,7 +66,11 @@ function textWanted(node: Exclude<YamlNode, { kind: 'hole' }>, schemas: readonly
 
 /** Bytes may be a plain number, and a duration a plain 0; both are texts with a format, so that components see one type. */
 function numberAsText(node: YamlNode, schemas: readonly Schema[]): string | undefined {
-  if (node.kind !== 'scalar' || typeof node.value !== 'number') return undefined
-  const isSize = hasFormat(schemas, 'size') && Number.isSafeInteger(node.value) && node.value >= 0
-  return isSize || (hasFormat(schemas, 'duration') && node.value === 0) ? String(node.value) : undefined
+  if (node.kind !== 'scalar' || typeof node.value !== 'number' || !Number.isSafeInteger(node.value)) return undefined
+  const { value } = node
+  const isTaken = Object.entries(formats).some(([format, { numbers }]) => {
+    if (numbers === undefined || !hasFormat(schemas, format)) return false
+    return value >= numbers.minimum && value <= (numbers.maximum ?? value)
+  })
+  return isTaken ? String(value) : undefined
 }

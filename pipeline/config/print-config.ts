@@ -4,18 +4,19 @@ import type { Registries } from '../component.ts'
 import { checkConfig } from './check-config.ts'
 import { ConfigError } from './config-error.ts'
 import { configSchema, SECTIONS } from './config-schema.ts'
-import type { LoadOptions } from './loaded-config.ts'
 import { maskUrls, REDACTED } from './mask-line.ts'
 import { setOwn } from './plain-object.ts'
 import { plainValue } from './plain-value.ts'
 import { problemsFrom } from './problems.ts'
-import { resolveConfig } from './resolve-config.ts'
+import { resolveConfig, type ResolveOptions } from './resolve-config.ts'
 import { findSecrets, secrecyBelow, type Secrecy } from './secrets.ts'
 import { YAML_OPTIONS } from './yaml-dialect.ts'
 import type { YamlMap } from './yaml-source.ts'
 
+export type PrintOptions = ResolveOptions & { readonly registries: Registries; readonly withDefaults: boolean }
+
 /** Throws a `ConfigError` for what prevents merging and expansion. Other mistakes are printed like everything else. */
-export function printConfig(options: LoadOptions & { readonly withDefaults: boolean }): string {
+export function printConfig(options: PrintOptions): string {
   const { registries, withDefaults } = options
   const { root, roots, findings } = resolveConfig(options)
   const schema = configSchema(registries)

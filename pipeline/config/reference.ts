@@ -68,7 +68,7 @@ function row(key: string, schema: Schema, isRequired: boolean): string {
 
 function typeOf(schema: Schema): string {
   const { format, enum: choices, items } = schema
-  if (choices !== undefined) return choices.map(choice => code(String(choice))).join(', ')
+  if (choices !== undefined) return [...new Set(choices.map(choice => code(String(choice))))].join(', ')
   if (format !== undefined && Object.hasOwn(formats, format)) return format.replaceAll('_', ' ')
   const types = typesOf([schema])
   if (types === undefined) return 'anything'

@@ -36,7 +36,8 @@ export function wordsFor(error: ErrorObject, subject: string, isSecret: boolean)
     case 'types':
       return { message: `\`${subject}\` must be ${oneOf(schema as string[])}${but}` }
     case 'enum': {
-      const choices = (schema as unknown[]).map(String)
+      // A number that may also be written as a text is one choice.
+      const choices = [...new Set((schema as unknown[]).map(String))]
       return {
         message: `\`${subject}\` must be ${oneOf(choices)}${but}`,
         suggestion: typeof data === 'string' ? closest(data, choices) : undefined,

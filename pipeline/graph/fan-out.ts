@@ -67,15 +67,20 @@ export function createWay(): Way {
  * does not take the series of one for a newer state of the other's.
  */
 export function createEntry(): Way {
-  const way = createWay()
-  const own = new WeakMap<Source, Source>()
+  const outlet = createOutlet()
+  /** Of those that live, by what the receiver calls them. */
+  const own = new Map<Source, Source>()
   return {
-    connect: way.connect,
-    end: way.end,
+    connect: outlet.connect,
     next(batch) {
       let source = own.get(batch.source)
       if (source === undefined) own.set(batch.source, (source = { ...batch.source }))
-      way.next({ ...batch, source })
+      if (batch.outcome === 'removed') own.delete(batch.source)
+      outlet.next({ ...batch, source })
+    },
+    end(timeMs) {
+      for (const source of own.values()) outlet.next(endBatch(source, timeMs, 'removed'))
+      own.clear()
     },
   }
 }

@@ -18,6 +18,7 @@ import type {
 import type { LoadedConfig } from '../config/loaded-config.ts'
 import type { RootLog } from '../telemetry/log.ts'
 import { allNodes, buildGraph, type Graph } from './build.ts'
+import { createDemand } from './demand.ts'
 import { nodesOnlyIn, startNodes, startOrder, stopNodes, stopOrder } from './lifecycle.ts'
 import { createNodeFactory, statusOf, targetsOf, type HostFactory, type NodeKind } from './node.ts'
 import { switchGraph } from './reload.ts'
@@ -139,6 +140,7 @@ export function createService(
 
 function hostFactory(surroundings: Surroundings): HostFactory {
   const { log, clock, network, cluster, catalogs, storage, memory } = surroundings
+  const demand = createDemand()
   return component => ({
     id: component.id,
     ...(component.pipeline !== undefined && { pipeline: component.pipeline }),
@@ -150,6 +152,7 @@ function hostFactory(surroundings: Surroundings): HostFactory {
     catalogs,
     storage,
     memory,
+    demand,
   })
 }
 

@@ -1,5 +1,4 @@
 /** Files, variables and programs, as credentials need them. Tests bring their own. */
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 export type CredentialSystem = {
@@ -21,6 +20,8 @@ export const machine: CredentialSystem = {
   readFile: path => readFileSync(path, 'utf8'),
   run: (command, args, env) =>
     new Promise((resolve, reject) => {
+      // Few credentials come from a program: loaded for those.
+      const { spawn } = process.getBuiltinModule('node:child_process')
       const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: LONGEST_RUN_MS })
       let output = ''
       let errors = ''

@@ -41,11 +41,11 @@ export type Batch = {
   /** As the source wrote them; the layout knows the scale that is still to be applied. */
   readonly values: Float64Array
   /** Columns without a usable sample this time; the layout stays. Their numbers mean nothing. */
-  readonly absent?: Columns
+  readonly absent?: Columns | undefined
   /** Where the source stamped its samples itself, in milliseconds; NaN where it did not. */
-  readonly times?: Float64Array
+  readonly times?: Float64Array | undefined
   /** Where it said when a counter began, or, of metrics that are deltas, when the sample before was; milliseconds, NaN where it did not. */
-  readonly starts?: Float64Array
+  readonly starts?: Float64Array | undefined
 }
 
 const NO_VALUES = new Float64Array(0)

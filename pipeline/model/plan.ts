@@ -50,6 +50,8 @@ export type PlanResult = {
   readonly outOfRangeByMetric?: ReadonlyMap<Metric, number>
 }
 
+const NO_VALUES = new Float64Array(0)
+
 export function runPlan(plan: Plan, batch: Batch): PlanResult {
   const { input, output, gather, folds, ranges } = plan
   if (input === output && ranges === undefined) return { batch, outOfRange: 0 }
@@ -73,6 +75,7 @@ export function runPlan(plan: Plan, batch: Batch): PlanResult {
 
 function move(from: Float64Array, gather: Uint32Array | undefined): Float64Array {
   if (gather === undefined) return from.slice()
+  if (gather.length === 0) return NO_VALUES
   const to = new Float64Array(gather.length)
   for (let i = 0; i < to.length; i++) to[i] = from[gather[i]!]!
   return to

@@ -1,7 +1,7 @@
 /** Relabelling rules as a function on series, for processors and for what is scraped. */
 import type { SeriesMap } from '../model/label-processor.ts'
 import { labelPairs, labelsFrom, type Labels } from '../model/labels.ts'
-import { metricFrom, type Metric } from '../model/series.ts'
+import { metricFrom, type Metric, type Series } from '../model/series.ts'
 import { compileRegex } from './regex.ts'
 import { compileRelabel } from './relabel.ts'
 import { completeRule, type RelabelRule } from './rule.ts'
@@ -19,16 +19,29 @@ export function relabelSeries(rules: readonly RelabelRule[]): SeriesMap {
     if (ofNames.length === 0) return { by: 'labels', map: labelsMap(others) }
     return others.length === 0 ? nameMap(ofNames) : separateMap(ofNames, labelsMap(others))
   }
-  const relabel = compileRelabel(rules)
+  return { by: 'series', map: oneByOne(rules) }
+}
+
+/** What comes in goes on as it is, and what the rules make of it beside it. */
+export function relabelBeside(rules: readonly RelabelRule[]): SeriesMap {
+  const relabel = oneByOne(rules)
   return {
     by: 'series',
-    map({ metric, labels }) {
-      const changed = relabel(new Map([...labelPairs(labels), [NAME, metric.name]]))
-      const name = changed?.get(NAME) ?? ''
-      // Without a name it is no series any more.
-      if (changed === undefined || name === '') return []
-      return [{ metric: renamed(metric, name), labels: labelsFrom([...changed].filter(([label]) => label !== NAME)) }]
+    map(series) {
+      const isChanged = ({ metric, labels }: Series) => metric !== series.metric || labels !== series.labels
+      return [series, ...relabel(series).filter(isChanged)]
     },
+  }
+}
+
+function oneByOne(rules: readonly RelabelRule[]): (series: Series) => readonly Series[] {
+  const relabel = compileRelabel(rules)
+  return ({ metric, labels }) => {
+    const changed = relabel(new Map([...labelPairs(labels), [NAME, metric.name]]))
+    const name = changed?.get(NAME) ?? ''
+    // Without a name it is no series any more.
+    if (changed === undefined || name === '') return []
+    return [{ metric: renamed(metric, name), labels: labelsFrom([...changed].filter(([label]) => label !== NAME)) }]
   }
 }
 

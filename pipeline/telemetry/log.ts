@@ -67,6 +67,8 @@ function createComponentLog(component: string, write: Write): ComponentLog {
     warn: at('warn'),
     error: at('error'),
     state(subject, state, message, fields = {}) {
+      // The usual case, of every batch.
+      if (state !== 'failing' && messagesByFailing.size === 0) return
       const wasFailing = messagesByFailing.has(subject)
       const because = message === undefined ? '' : `: ${message}`
       if (state === 'failing') {

@@ -2,24 +2,16 @@
  * Histograms that are counted here and shown to the SDK when it collects: its own hash the labels at each call, and every batch has its
  * time taken in every processor.
  */
-import type { Attributes, HrTime } from '@opentelemetry/api'
+import type { HrTime } from '@opentelemetry/api'
 import type { HistogramMetricData, MetricProducer } from '@opentelemetry/sdk-metrics'
 import type { OwnMetric } from './own-metrics.ts'
 
-export type HistogramCell = { record(value: number): void }
+type Labels = Readonly<Record<string, string>>
 
-export type OwnHistograms = {
-  /** The one cell for these labels. */
-  cell(metric: OwnMetric, attributes: Attributes, key: string): HistogramCell
-  readonly producer: MetricProducer
-}
-
-type Family = { readonly metric: OwnMetric; readonly cells: Map<string, Cell> }
-
-class Cell implements HistogramCell {
-  readonly attributes: Attributes
+export class HistogramCell {
+  readonly #attributes: Labels
   readonly #bounds: readonly number[]
-  readonly #startTime: HrTime
+  readonly #startMs: number
   /** Of each bucket, the last one for what is above all bounds. */
   readonly #counts: number[]
   #count = 0
@@ -27,10 +19,10 @@ class Cell implements HistogramCell {
   #min = Infinity
   #max = -Infinity
 
-  constructor(attributes: Attributes, bounds: readonly number[], startTime: HrTime) {
-    this.attributes = attributes
+  constructor(attributes: Labels, bounds: readonly number[], startMs: number) {
+    this.#attributes = attributes
     this.#bounds = bounds
-    this.#startTime = startTime
+    this.#startMs = startMs
     this.#counts = Array.from({ length: bounds.length + 1 }, () => 0)
   }
 
@@ -49,31 +41,28 @@ class Cell implements HistogramCell {
   point(endTime: HrTime): HistogramMetricData['dataPoints'][number] {
     const buckets = { boundaries: [...this.#bounds], counts: this.#counts.slice() }
     return {
-      attributes: this.attributes,
-      startTime: this.#startTime,
+      attributes: this.#attributes,
+      startTime: hrTime(this.#startMs),
       endTime,
       value: { buckets, count: this.#count, sum: this.#sum, min: this.#min, max: this.#max },
     }
   }
 }
 
+export type HistogramRow = { readonly metric: OwnMetric; readonly cells: ReadonlyMap<string, HistogramCell> }
+
 /** `kinds` are the SDK's numbers for what these data are. */
-export function createOwnHistograms(
+export function histogramProducer(
   scope: string,
+  rows: readonly HistogramRow[],
   nowMs: () => number,
   kinds: Pick<HistogramMetricData, 'aggregationTemporality' | 'dataPointType'> & {
     readonly valueType: HistogramMetricData['descriptor']['valueType']
   },
-): OwnHistograms {
-  const families = new Map<string, Family>()
+): MetricProducer {
   const { aggregationTemporality, dataPointType, valueType } = kinds
 
-  function now(): HrTime {
-    const ms = nowMs()
-    return [Math.floor(ms / 1000), Math.floor((ms % 1000) * 1e6)]
-  }
-
-  function dataOf({ metric, cells }: Family, endTime: HrTime): HistogramMetricData {
+  function dataOf({ metric, cells }: HistogramRow, endTime: HrTime): HistogramMetricData {
     const { name, unit, description } = metric
     return {
       descriptor: { name, unit, description, valueType },
@@ -84,24 +73,19 @@ export function createOwnHistograms(
   }
 
   return {
-    cell(metric, attributes, key) {
-      let family = families.get(metric.name)
-      if (family === undefined) families.set(metric.name, (family = { metric, cells: new Map() }))
-      let cell = family.cells.get(key)
-      if (cell === undefined) family.cells.set(key, (cell = new Cell(attributes, metric.buckets ?? [], now())))
-      return cell
-    },
-    producer: {
-      async collect() {
-        const endTime = now()
-        const metrics = Array.from(families.values(), family => dataOf(family, endTime))
-        return {
-          resourceMetrics: { resource: NO_RESOURCE, scopeMetrics: [{ scope: { name: scope }, metrics }] },
-          errors: [],
-        }
-      },
+    async collect() {
+      const endTime = hrTime(nowMs())
+      const metrics = rows.filter(({ cells }) => cells.size > 0).map(row => dataOf(row, endTime))
+      return {
+        resourceMetrics: { resource: NO_RESOURCE, scopeMetrics: [{ scope: { name: scope }, metrics }] },
+        errors: [],
+      }
     },
   }
+}
+
+function hrTime(ms: number): HrTime {
+  return [Math.floor(ms / 1000), Math.floor((ms % 1000) * 1e6)]
 }
 
 /** The SDK says whose data these are. */

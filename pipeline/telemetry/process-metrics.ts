@@ -4,8 +4,11 @@ import type { Clock, Counters } from '../component.ts'
 import { internedLabelSets } from '../model/labels.ts'
 
 /** Observes until the returned function is called. */
-export function observeProcess(counters: Counters, clock: Clock, version: string): () => void {
-  const startMs = clock.monotonic()
+export function observeProcess(
+  counters: Counters,
+  clock: Clock,
+  { version, startMs }: { readonly version: string; readonly startMs: number },
+): () => void {
   const delay = observeEventLoopDelay(clock)
   const one = (read: () => number) => () => [{ value: read() }]
   const endings = [

@@ -1,16 +1,15 @@
 /**
  * How gpucol observes itself: counts what its components do, and shows that at `/metrics` and by OTLP, with the OpenTelemetry SDK.
  */
-import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { ResourceMetrics } from '@opentelemetry/sdk-metrics'
 import type { Clock, ComponentStatus, Counters, Log, Network } from '../component.ts'
 import type { PushConfig, ServiceConfig } from '../config/loaded-config.ts'
 import { createRouter, type Reply } from '../server/router.ts'
-import { createInstruments } from './instruments.ts'
+import type { Instruments } from './instruments.ts'
 import { createMovableListener, type MovableListener } from './movable-listener.ts'
-import { observeProcess } from './process-metrics.ts'
-import { startPush, type Push } from './push.ts'
+import { createOwnCounts } from './own-counts.ts'
+import type { Push } from './push.ts'
 
 export type TelemetryOptions = { readonly clock: Clock; readonly version: string; readonly log: Log }
 
@@ -32,37 +31,53 @@ export type Telemetry = {
   stop(deadlineMs: number): Promise<void>
 }
 
-export async function createTelemetry({ clock, version, log }: TelemetryOptions): Promise<Telemetry> {
-  const instruments = await createInstruments(
-    {
-      'service.name': 'gpucol',
-      'service.version': version,
-      'service.instance.id': randomUUID(),
-    },
-    clock.now,
-  )
-  const counters = instruments.counters({})
-  const endProcess = observeProcess(counters, clock, version)
+export function createTelemetry({ clock, version, log }: TelemetryOptions): Telemetry {
+  const startMs = clock.monotonic()
+  const counts = createOwnCounts(clock.now)
+  const counters = counts.counters({})
   const reloaded = observeReloads(counters, clock)
+  let instruments: Promise<Instruments> | undefined
+  let endProcess: (() => void) | undefined
   let listener: MovableListener | undefined
   let pushConfig: PushConfig | undefined
   let push: Push | undefined
   let stopping: Promise<void> | undefined
 
+  /** Until somebody can look, numbers are counted and nothing more. */
+  function showNumbers(): Promise<Instruments> {
+    instruments ??= loadInstruments()
+    return instruments
+  }
+
+  async function loadInstruments(): Promise<Instruments> {
+    const [{ createInstruments }, { observeProcess }] = await Promise.all([
+      import('./instruments.ts'),
+      import('./process-metrics.ts'),
+    ])
+    endProcess = observeProcess(counters, clock, { version, startMs })
+    const resource = {
+      'service.name': 'gpucol',
+      'service.version': version,
+      'service.instance.id': crypto.randomUUID(),
+    }
+    return createInstruments(counts, resource, clock.now)
+  }
+
   async function collect(): Promise<ResourceMetrics> {
-    const { resourceMetrics, errors } = await instruments.collect()
+    const { resourceMetrics, errors } = await (await showNumbers()).collect()
     if (errors.length === 0) log.state('reading own metrics', 'ok')
     else log.state('reading own metrics', 'failing', String(errors[0]))
     return resourceMetrics
   }
 
   async function metricsReply(): Promise<Reply> {
-    const body = instruments.render(await collect())
+    const body = (await showNumbers()).render(await collect())
     return { status: 200, contentType: 'text/plain; version=0.0.4; charset=utf-8', body }
   }
 
   async function apply(config: MetricsConfig): Promise<void> {
     if (listener === undefined) throw new Error('telemetry was not started')
+    if (config.address !== 'none' || config.push !== undefined) await showNumbers()
     try {
       await listener.moveTo(config.address)
     } catch (error) {
@@ -71,19 +86,23 @@ export async function createTelemetry({ clock, version, log }: TelemetryOptions)
     }
     if (isDeepStrictEqual(config.push, pushConfig)) return
     push?.cancel()
-    push = config.push && (await startPush({ config: config.push, clock, log, collect }))
+    push = config.push && (await beginPush(config.push))
     pushConfig = config.push
+  }
+
+  async function beginPush(config: PushConfig): Promise<Push> {
+    const { startPush } = await import('./push.ts')
+    return startPush({ config, clock, log, collect })
   }
 
   async function stop(deadlineMs: number): Promise<void> {
     await Promise.all([push?.stop(deadlineMs), listener?.close(deadlineMs)])
-    endProcess()
-    await instruments.shutdown()
+    endProcess?.()
+    await (await instruments)?.shutdown()
   }
 
   return {
-    counters: ({ kind, id, pipeline }) =>
-      instruments.counters({ [kind]: id, ...(pipeline !== undefined && { pipeline }) }),
+    counters: ({ kind, id, pipeline }) => counts.counters({ [kind]: id, ...(pipeline !== undefined && { pipeline }) }),
     address: () => listener?.address(),
     start(config, network) {
       const routes = [{ method: 'GET', path: '/metrics', about: 'own metrics', handle: metricsReply }] as const

@@ -7,6 +7,7 @@ export type Limit = { readonly percent: number } | { readonly bytes: number }
 /** Throws an Error that quotes the text. */
 export function parseLimit(text: string): Limit {
   const [, number] = /^(\d+(?:\.\d+)?) ?%$/.exec(text) ?? []
+  if (Number.parseFloat(text) === 0) throw new Error(`"${text}" is nothing: a limit must be above 0`)
   if (number === undefined) return { bytes: parseSize(text) }
   if (Number(number) > 100) throw new Error(`"${text}" is more than there is`)
   return { percent: Number(number) }

@@ -5,6 +5,7 @@ import { createPushes, type Pushes } from '../../receivers/otlp/push-batches.ts'
 import { Sources } from '../../receivers/otlp/sources.ts'
 import { heapBytes } from '../support/garbage.ts'
 import { measure, print } from './measure.ts'
+import { finishNow } from '../../pipeline/formats/render-work.ts'
 
 const NODES = 50
 const METRICS = 25
@@ -26,10 +27,10 @@ function createPushed(): Pushes {
 const jsonPushes = createPushed()
 const protobufPushes = createPushed()
 const results = measure(POINTS, {
-  protobuf: () => protobufPushes.take(protobuf[turn++ % REQUESTS]!, 'protobuf'),
-  json: () => jsonPushes.take(json[turn++ % REQUESTS]!, 'json'),
+  protobuf: () => finishNow(protobufPushes.take(protobuf[turn++ % REQUESTS]!, 'protobuf')),
+  json: () => finishNow(jsonPushes.take(json[turn++ % REQUESTS]!, 'json')),
   parse: () => JSON.parse(json[turn++ % REQUESTS]!.toString()),
-  newSeries: () => createPushed().take(protobuf[turn++ % REQUESTS]!, 'protobuf'),
+  newSeries: () => finishNow(createPushed().take(protobuf[turn++ % REQUESTS]!, 'protobuf')),
 })
 print('request of 10,000 points in protobuf', protobuf[0]!.length / 1024, 'KiB')
 print('request of 10,000 points in JSON', json[0]!.length / 1024, 'KiB')
@@ -39,7 +40,7 @@ print('JSON.parse alone', results.get('parse')!, 'ns/point')
 print('protobuf, all series new', results.get('newSeries')!, 'ns/point')
 const before = await heapBytes()
 const kept = createPushed()
-kept.take(protobuf[0]!, 'protobuf')
+finishNow(kept.take(protobuf[0]!, 'protobuf'))
 print('kept for each series', ((await heapBytes()) - before) / POINTS, 'bytes')
 kept.expire(1e9)
 if (samples === 0) throw new Error('nothing was taken')

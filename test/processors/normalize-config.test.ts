@@ -6,9 +6,9 @@ import { createCatalogs, loadInputCatalog } from '../../pipeline/catalog/catalog
 import { ConfigError } from '../../pipeline/config/config-error.ts'
 import { loadConfig } from '../../pipeline/config/loaded-config.ts'
 import { packageFile } from '../../pipeline/package-files.ts'
-import { processors } from '../../processors/registry.ts'
 import { createNormalizer, INPUT_CATALOGS, lines } from '../support/normalized.ts'
 import { testRegistries } from '../support/test-registries.ts'
+import { processors } from '../support/all-components.ts'
 
 const MINE = `kind: input
 about: The exporter of another vendor.

@@ -17,10 +17,13 @@ const INPUT = `
   lat_count 2
 `
 
-function check(name: string, rules: readonly RelabelRule[], expected: string, options: { types?: boolean } = {}): void {
+type Options = { readonly types?: boolean; readonly keepOriginal?: boolean }
+
+function check(name: string, rules: readonly RelabelRule[], expected: string, options: Options = {}): void {
   it(name, () => {
     const out: Batch[] = []
-    relabel.create({ rules: rules as never }, testHost(), batch => out.push(batch)).consume(batchFromText(INPUT))
+    const config = { rules: rules as never, keep_original: options.keepOriginal ?? false }
+    relabel.create(config, testHost(), batch => out.push(batch)).consume(batchFromText(INPUT))
     const lines = expected.split('\n').map(line => line.trim())
     assert.equal(
       textFromBatch(out[0]!, options),
@@ -53,6 +56,22 @@ describe('relabel', () => {
     ],
     `lat_count{cluster="a"} 2
      util{cluster="a",gpu="0"} 29`,
+  )
+  check(
+    'keeps what comes in, and has beside it what rules make of what they choose',
+    [
+      { source_labels: ['__name__', 'gpu'], regex: 'util;1', action: 'keep' },
+      { source_labels: ['__name__'], regex: '(.*)', target_label: '__name__', replacement: 'copy_of_$1' },
+      { action: 'labeldrop', regex: 'pci_bus_id' },
+    ],
+    `copy_of_util{Hostname="node-a",gpu="1"} 57
+     lat_bucket{le="+Inf"} 2
+     lat_bucket{le="1"} 1
+     lat_count 2
+     lat_sum 3
+     util{Hostname="node-a",gpu="0",pci_bus_id="0:1"} 29
+     util{Hostname="node-a",gpu="1",pci_bus_id="0:2"} 57`,
+    { keepOriginal: true },
   )
   check(
     'chooses by the name alone',
@@ -121,7 +140,7 @@ describe('relabel', () => {
     ],
   ] as const) {
     it(`refuses ${name}`, () => {
-      const problems = relabel.check!({ rules: [rule] as never })
+      const problems = relabel.check!({ rules: [rule] as never, keep_original: false })
       assert.deepEqual(
         problems.map(problem => problem.path),
         [path],

@@ -3,14 +3,11 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { exporters } from '../../exporters/registry.ts'
 import { loadSuites } from '../../pipeline/config-tests/run-suites.ts'
 import { runTest } from '../../pipeline/config-tests/run-test.ts'
-import { extensions } from '../../pipeline/extensions.ts'
 import { renderText } from '../../pipeline/formats/render-text.ts'
-import { processors } from '../../processors/registry.ts'
-import { receivers } from '../../receivers/registry.ts'
 import { sharedPath } from '../support/shared.ts'
+import { registries } from '../support/all-components.ts'
 
 const suite = sharedPath('conformance', 'oracle', 'api', 'test.yaml')
 
@@ -45,7 +42,6 @@ if (suite !== undefined) {
       const steps = `${RENAME}${text}`.replaceAll(/\n {4}expect:\n(?: {4}[- ] .*\n)+/g, '\n')
       const path = join(folder, 'test.yaml')
       writeFileSync(path, steps)
-      const registries = { receivers, processors, exporters, extensions }
       const { tests, problems } = await loadSuites([path], { registries, env: {} })
       assert.deepEqual(
         problems.filter(({ severity }) => severity === 'error'),

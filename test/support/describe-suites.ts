@@ -1,19 +1,15 @@
 /** Mocha tests of `gpucol test` files, run by the code that runs those of users. */
 import assert from 'node:assert/strict'
 import { basename, dirname } from 'node:path'
-import { exporters } from '../../exporters/registry.ts'
 import { createSystemClock } from '../../pipeline/clock/system-clock.ts'
 import { formatProblems } from '../../pipeline/config/config-error.ts'
 import { textReport } from '../../pipeline/config-tests/report-text.ts'
 import { isOk } from '../../pipeline/config-tests/report.ts'
 import { loadSuites, runSuites } from '../../pipeline/config-tests/run-suites.ts'
-import { extensions } from '../../pipeline/extensions.ts'
-import { processors } from '../../processors/registry.ts'
-import { receivers } from '../../receivers/registry.ts'
+import { registries } from './all-components.ts'
 
 /** Suites are loaded before mocha asks for tests: call it at the top of a file, and await it. */
 export async function describeSuites(name: string, files: readonly string[], least: number): Promise<void> {
-  const registries = { receivers, processors, exporters, extensions }
   const { tests, problems } = await loadSuites(files, { registries, env: {} })
 
   describe(name, () => {

@@ -48,6 +48,11 @@ export function decodeProtobuf(body: Uint8Array): OtlpRequest {
   return plain as OtlpRequest
 }
 
+/** Of a request in JSON. */
+export function encodeRequest(json: object): Uint8Array {
+  return request.encode(request.fromObject(json)).finish()
+}
+
 export function decodeRequest(encoding: 'proto' | 'json', body: Uint8Array): OtlpRequest {
   return encoding === 'proto' ? decodeProtobuf(body) : (JSON.parse(Buffer.from(body).toString()) as OtlpRequest)
 }

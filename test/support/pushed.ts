@@ -5,6 +5,7 @@ import { createPushes } from '../../receivers/otlp/push-batches.ts'
 import { Sources, type SourceLimits } from '../../receivers/otlp/sources.ts'
 import { TEST_START_MS } from './test-host.ts'
 import { textFromBatch } from './text-from-batch.ts'
+import { finishNow } from '../../pipeline/formats/render-work.ts'
 
 type Point = Readonly<Record<string, unknown>>
 export type Data = Readonly<Record<string, unknown>>
@@ -33,7 +34,8 @@ export function pushed(limits: Partial<SourceLimits> = {}) {
     behind,
     pushes,
     refusedPoints: () => refused,
-    push: (...resources: Data[]) => pushes.take(Buffer.from(JSON.stringify({ resourceMetrics: resources })), 'json'),
+    push: (...resources: Data[]) =>
+      finishNow(pushes.take(Buffer.from(JSON.stringify({ resourceMetrics: resources })), 'json')),
     /** The batches since the last call, as text. */
     texts: () => batches.splice(0).map(batch => textFromBatch(batch)),
   }

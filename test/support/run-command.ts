@@ -12,7 +12,7 @@ export async function resultOf(
   let out = ''
   let err = ''
   const code = await runCommand(command, argv, {
-    registries: testRegistries,
+    registries: async () => testRegistries,
     env: {},
     version: '1.2.3',
     signal: new AbortController().signal,

@@ -5,6 +5,7 @@ import { createVirtualClock, type VirtualClock } from '../../pipeline/clock/virt
 import { createVirtualNetwork, type VirtualNetwork } from '../../pipeline/http/virtual-network.ts'
 import { createTracked, type Tracked } from '../../pipeline/model/tracked.ts'
 import { packageFile } from '../../pipeline/package-files.ts'
+import { createDemand } from '../../pipeline/graph/demand.ts'
 import { createMemoryStorage } from '../../pipeline/storage/memory-storage.ts'
 
 export type TestHost = Host & {
@@ -47,6 +48,7 @@ export function testHost<O extends Partial<Host> = Record<never, never>>(overrid
     catalogs: createCatalogs(packageFile('configs', 'catalogs')),
     storage: createMemoryStorage(clock),
     memory: { read: () => ({ residentBytes: 0, heapBytes: 0 }), limits: { residentBytes: 1, heapBytes: 1 } },
+    demand: createDemand(),
     logged,
     counted,
     observed(name: string) {

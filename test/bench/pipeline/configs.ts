@@ -24,7 +24,7 @@ const RULES = [
 ]
 const ROLL_UPS_ONLY = [{ action: 'keep', source_labels: ['__name__'], regex: 'runai_.*|kube_.*|gpucol_.*' }]
 
-export const pushes: boolean = exporters.some(({ type }) => type === 'otlp_http')
+export const pushes: boolean = Object.hasOwn(exporters, 'otlp_http')
 
 export function gpucolConfig(variant: Variant, places: Places): object {
   const { targets, targetsPort, kubeconfig, sinkPort, exporterPort, interval } = places

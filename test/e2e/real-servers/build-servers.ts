@@ -1,8 +1,9 @@
 /**
  * The real servers that these tests run, built from their sources with the go command as it is configured: none of them can be
- * counted on as a package. They stay in the user's cache directory, outside the checkout, one file for each version.
+ * counted on as a package. They stay in the user's cache directory, outside the checkout, one file for all that one is built from.
  */
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -103,7 +104,7 @@ export async function buildServers<Name extends ServerName>(
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
   const folder = join(cache, 'gpucol', 'servers')
   const wanted = SOURCES.filter(({ name }) => (names as readonly ServerName[]).includes(name))
-  const built = wanted.map(source => ({ source, path: join(folder, `${source.name}-${source.version}`) }))
+  const built = wanted.map(source => ({ source, path: join(folder, fileName(source)) }))
   const missing = built.filter(({ path }) => !existsSync(path))
   if (missing.length > 0 && !(await hasGo())) {
     const programs = missing.map(({ source }) => source.name).join(', ')
@@ -117,6 +118,13 @@ export async function buildServers<Name extends ServerName>(
     await build(source, folder, path)
   }
   return Object.fromEntries(built.map(({ source, path }) => [source.name, path])) as Programs<Name>
+}
+
+/** Another one when anything changes that the program is built from, not only its version. */
+function fileName(source: ServerSource): string {
+  const built = JSON.stringify({ ...source, duration: undefined })
+  const digest = createHash('sha256').update(built).digest('hex').slice(0, 8)
+  return `${source.name}-${source.version}-${digest}`
 }
 
 async function hasGo(): Promise<boolean> {

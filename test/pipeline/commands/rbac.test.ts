@@ -3,14 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import { exporters } from '../../../exporters/registry.ts'
 import { rbac } from '../../../pipeline/commands/rbac.ts'
-import { extensions } from '../../../pipeline/extensions.ts'
 import type { PolicyRule } from '../../../pipeline/simulator/kubernetes-api/access.ts'
-import { processors } from '../../../processors/registry.ts'
-import { receivers } from '../../../receivers/registry.ts'
 import { owned, testReceiver } from '../../receivers/kubernetes-api/test-receiver.ts'
 import { resultOf, type CommandResult } from '../../support/run-command.ts'
+import { loadComponents } from '../../support/all-components.ts'
 
 type Document = {
   kind: string
@@ -40,7 +37,7 @@ service: { pipelines: { metrics: { receivers: [${used}], exporters: [debug] } } 
 `,
     )
     return resultOf(rbac, ['--config', path, ...args], {
-      registries: { receivers, processors, exporters, extensions },
+      registries: loadComponents,
     })
   }
 

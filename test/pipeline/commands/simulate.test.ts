@@ -2,15 +2,10 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { exporters } from '../../../exporters/registry.ts'
 import { runCommand, type CommandContext } from '../../../pipeline/commands/command.ts'
 import { simulate } from '../../../pipeline/commands/simulate.ts'
 import { loadConfig } from '../../../pipeline/config/loaded-config.ts'
-import { extensions } from '../../../pipeline/extensions.ts'
-import { processors } from '../../../processors/registry.ts'
-import { receivers } from '../../../receivers/registry.ts'
-
-const registries = { receivers, processors, exporters, extensions }
+import { loadComponents } from '../../support/all-components.ts'
 
 type Run = { readonly ended: Promise<number>; output(): string; until(text: RegExp): Promise<void>; interrupt(): void }
 
@@ -23,7 +18,7 @@ function start(...argv: string[]): Run {
     heard()
   }
   const context: CommandContext = {
-    registries,
+    registries: loadComponents,
     out: write,
     err: write,
     env: {},
@@ -78,7 +73,7 @@ describe('gpucol simulate', () => {
       await run.until(/service:[^]*\n$/)
       const file = join(folder, 'config.yaml')
       writeFileSync(file, run.output().slice(run.output().indexOf('receivers:')))
-      const config = await loadConfig({ files: [file], set: [], registries, env: {} })
+      const config = await loadConfig({ files: [file], set: [], registries: loadComponents, env: {} })
       assert.deepEqual(config.warnings, [])
       assert.ok(config.receivers.has('dcgm'))
     } finally {

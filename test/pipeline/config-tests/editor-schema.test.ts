@@ -3,11 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { parse } from 'yaml'
-import { exporters } from '../../../exporters/registry.ts'
 import { testEditorSchema } from '../../../pipeline/config-tests/editor-schema.ts'
-import { extensions } from '../../../pipeline/extensions.ts'
-import { processors } from '../../../processors/registry.ts'
-import { receivers } from '../../../receivers/registry.ts'
+import { exporters, extensions, processors, receivers } from '../../support/all-components.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const schema = testEditorSchema({ receivers, processors, exporters, extensions })

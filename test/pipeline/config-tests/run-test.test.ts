@@ -166,7 +166,7 @@ tests:
   - name: it
     steps: [{ at: 0s, expect: [{ text: "" }] }]
   - name: that
-    processors: [{ relabel: { rules: [{ action: drop, regex: "a(" }] } }, { relabel/b: "\${env:NONE}" }]
+    processors: [{ relabel: { rules: [{ action: labeldrop, regex: "a(" }] } }, { relabel/b: "\${env:NONE}" }]
     steps: [{ at: 0s, expect: [{ text: "" }] }]
 `,
     })
@@ -177,7 +177,7 @@ tests:
     const heads = err.split('\n').filter(line => line.startsWith('test.yaml'))
     assert.deepEqual(
       heads.map(line => line.split(': ')[0]),
-      ['test.yaml:5:21', 'test.yaml:6:5', 'test.yaml:7:5', 'test.yaml:12:62', 'test.yaml:12:89'],
+      ['test.yaml:5:21', 'test.yaml:6:5', 'test.yaml:7:5', 'test.yaml:12:67', 'test.yaml:12:94'],
     )
     assert.match(err, /unknown processor `relabl`\n.*\n.*\n {2}did you mean `relabel`\?/)
     assert.match(err, /a second `relabel`; give it a name, as in `relabel\/second`/)

@@ -2,12 +2,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { exporters } from '../../../exporters/registry.ts'
 import type { Registries } from '../../../pipeline/component.ts'
 import { runCommand } from '../../../pipeline/commands/command.ts'
 import { test as testCommand } from '../../../pipeline/commands/test.ts'
-import { receivers } from '../../../receivers/registry.ts'
 import { relabel } from '../../../processors/relabel.ts'
+import { exporters, receivers } from '../../support/all-components.ts'
 
 export type SuiteFolder = {
   path(name: string): string
@@ -40,7 +39,7 @@ export function suiteFolder(files: Readonly<Record<string, string | Uint8Array>>
         .filter(word => word !== '')
         .map(word => (/\.yaml$|^\.\//.test(word) ? path(word) : word))
       const code = await runCommand(testCommand, argv, {
-        registries: { ...registries, ...options.registries },
+        registries: async () => ({ ...registries, ...options.registries }),
         out: text => (out += text),
         err: text => (err += text),
         env: options.env ?? {},

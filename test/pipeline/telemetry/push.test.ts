@@ -52,7 +52,7 @@ describe('pushing own metrics', () => {
     status = 200
     received.length = 0
     host = testHost()
-    telemetry = await createTelemetry({ clock: host.clock, version: '1.2.3', log: host.log })
+    telemetry = createTelemetry({ clock: host.clock, version: '1.2.3', log: host.log })
     await telemetry.start(configWith('60s'), createNetwork(host.clock))
   })
   afterEach(() => telemetry.stop(0))

@@ -21,7 +21,7 @@ describe('telemetry', () => {
   beforeEach(async () => {
     host = testHost()
     network = createNetwork(host.clock)
-    telemetry = await createTelemetry({ clock: host.clock, version: '1.2.3', log: host.log })
+    telemetry = createTelemetry({ clock: host.clock, version: '1.2.3', log: host.log })
   })
   afterEach(() => telemetry.stop(0))
 
@@ -134,7 +134,7 @@ describe('telemetry', () => {
   })
 
   it('keeps the services of one process apart', async () => {
-    const other = await createTelemetry({ clock: host.clock, version: '9', log: host.log })
+    const other = createTelemetry({ clock: host.clock, version: '9', log: host.log })
     await telemetry.start(anywhere, network)
     await other.start(anywhere, network)
     telemetry.counters({ kind: 'receiver', id: 'mine' }).add(ACCEPTED, 1)
@@ -250,7 +250,7 @@ describe('telemetry', () => {
       await telemetry.stop(0)
       await telemetry.stop(0)
       await assert.rejects(ask(address, 'GET /metrics'), /ECONNREFUSED/)
-      const idle = await createTelemetry({ clock: host.clock, version: '1', log: host.log })
+      const idle = createTelemetry({ clock: host.clock, version: '1', log: host.log })
       await idle.stop(0)
     })
   })

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+
+const module = JSON.stringify(join(import.meta.dirname, '../../../pipeline/commands/frugal-heap.ts'))
+
+/** In a process of its own, because it is about the process: megabytes of a half of the heap where objects are young. */
+function youngMegabytes(before: string): number {
+  const program = `
+    import { beginFrugalStart, endFrugalStart } from ${module}
+    import { getHeapSpaceStatistics } from 'node:v8'
+    ${before}
+    let kept = []
+    for (let i = 0; i < 4000; i++) {
+      if (i % 500 === 0) kept = []
+      kept.push(new Array(8192).fill(i))
+    }
+    const young = getHeapSpaceStatistics().find(space => space.space_name === 'new_space')
+    console.log(Math.round((young.space_used_size + young.space_available_size) / 2 ** 20))
+  `
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', program], {
+    encoding: 'utf8',
+  })
+  assert.equal(status, 0, stderr)
+  return Number(stdout)
+}
+
+describe('a frugal start', () => {
+  it('has hardly more room for what is young than V8 begins with', () => {
+    assert.ok(youngMegabytes('beginFrugalStart()') <= 2)
+  })
+
+  it('has a little more when it is over, and never as much as V8 would take', () => {
+    const frugal = youngMegabytes('beginFrugalStart(); endFrugalStart()')
+    assert.ok(frugal >= 1 && frugal <= 4, `${frugal} MB`)
+    assert.ok(youngMegabytes('') > 4)
+  })
+})

@@ -2,7 +2,7 @@
  * What becomes of labels on their way through an expression. Each part of it has a scope: which new name a label of its result has.
  * A label is renamed only where all metrics that it may come from agree.
  */
-import type { MetricChange } from './vocabulary.ts'
+import type { LabelChange, MetricChange } from './vocabulary.ts'
 
 export type Resolution =
   | { readonly kind: 'same' }
@@ -48,7 +48,12 @@ export const UNCHANGED: LabelScope = {
 export const SCALAR: LabelScope = { ...UNCHANGED, isScalar: true }
 
 export function scopeOfMetric(change: MetricChange): LabelScope {
-  const { name: metric, labels } = change
+  const { name: metric } = change
+  // A name that implies the value of a label stands for series without it.
+  const labels = new Map<string, LabelChange>(
+    Object.keys(change.match).map(label => [label, { to: undefined, hasSameValues: false }]),
+  )
+  for (const [label, its] of change.labels) labels.set(label, its)
   const added = [...change.added, ...Object.keys(change.fixed)]
   if (labels.size === 0 && added.length === 0) return UNCHANGED
   const olds = [...labels].toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -29,12 +29,14 @@ export type Walk = Surroundings & {
   change(edit: Edit): void
   /** The name of metrics is used as a label. */
   usesName(at: number): void
-  /** A metric has a name of the new vocabulary already. */
-  usesNewName(at: number, name: string): void
   /** Why the expression cannot be rewritten. */
   remark(at: number, message: string): void
   /** What is to be known about what is rewritten. */
   note(at: number, message: string): void
+  /** A name of the new vocabulary is there already. What it meant in the old one is not known, so that all is left. */
+  isAhead(at: number, message: string): void
+  /** Something is, or stays, what the way back takes for something else. It is right all the same, and so is rewritten. */
+  losesMeaning(at: number, message: string): void
 }
 
 export type Renamed = { readonly to: string; readonly hasSameValues: boolean }
@@ -64,7 +66,7 @@ export function renameLabel(
     const reason = resolution.reason === undefined ? '' : `: ${resolution.reason}`
     walk.remark(place.start, `label "${label}" of ${resolution.metric} has no successor in ${to}${reason}`)
   } else if (resolution.kind === 'new') {
-    walk.remark(place.start, `"${label}" is a label of ${resolution.metric} in ${to}, but not in ${from}`)
+    walk.isAhead(place.start, `"${label}" is a label of ${resolution.metric} in ${to}, but not in ${from}`)
   } else if (resolution.kind === 'unclear') {
     walk.remark(place.start, `"${label}" comes from several metrics, and they do not have one name for it in ${to}`)
   }

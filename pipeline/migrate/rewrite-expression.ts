@@ -35,7 +35,7 @@ import { stringContent } from './string-literal.ts'
 export type Remark = { readonly at: number; readonly message: string }
 
 export type Rewriting = {
-  /** False for what is no PromQL. */
+  /** False for what is no PromQL, has names of the new vocabulary already, or would not come back from it as it was. */
   readonly isUnderstood: boolean
   readonly edits: readonly Edit[]
   /** Why it is left as it is. */
@@ -65,26 +65,29 @@ function rewriteOnce(text: string, surroundings: Surroundings): Rewriting {
   const remarks: Remark[] = []
   const notes: Remark[] = []
   const nameUses: number[] = []
-  const newNames: Remark[] = []
+  let isUnderstood = true
   const scope = scopeOf(parsed.root, {
     ...surroundings,
     text,
     variables: prepared.variables,
     change: edit => edits.push(edit),
     usesName: at => nameUses.push(at),
-    usesNewName: (at, name) => newNames.push({ at, message: alreadyNew(name, surroundings) }),
     remark: (at, message) => remarks.push({ at, message }),
     note: (at, message) => notes.push({ at, message }),
+    isAhead(at, message) {
+      isUnderstood = false
+      remarks.push({ at, message })
+    },
+    losesMeaning(at, message) {
+      isUnderstood = false
+      notes.push({ at, message })
+    },
   })
   const [used] = edits.length > 0 ? nameUses : []
   if (used !== undefined)
     remarks.push({ at: used, message: 'the result depends on the name of a metric, which changes' })
-  if (remarks.length > 0) return { isUnderstood: true, edits: [], remarks, notes: [], scope: UNCHANGED }
-  return { isUnderstood: true, edits, remarks, notes: edits.length > 0 ? [...notes, ...newNames] : notes, scope }
-}
-
-function alreadyNew(name: string, { vocabulary: { from, to } }: Surroundings): string {
-  return `${name} is a name of ${to} already, so that the way back to ${from} leads to something else`
+  if (remarks.length > 0) return { isUnderstood, edits: [], remarks, notes: [], scope: UNCHANGED }
+  return { isUnderstood, edits, remarks, notes, scope }
 }
 
 type Walker = (node: PromqlNode, walk: Walk) => LabelScope
@@ -200,7 +203,7 @@ function makeLabel(made: PromqlNode, scope: LabelScope, walk: Walk): LabelScope 
     return withoutId(scope, label)
   }
   if (resolution.kind === 'new') {
-    walk.remark(made.from, `"${label}" is made here, and is a label of ${resolution.metric} in ${walk.vocabulary.to}`)
+    walk.isAhead(made.from, `"${label}" is made here, and is a label of ${resolution.metric} in ${walk.vocabulary.to}`)
   }
   return withMadeLabel(scope, label)
 }

@@ -23,13 +23,16 @@ export function rewriteSelector(selector: PromqlNode, walk: Walk): LabelScope {
     if (possible.length > 0) walk.remark(selector.from, `${name.how}; ${listed(possible, vocabulary.from)}`)
     return rewriteMatchers(matchers, UNCHANGED, walk)
   }
-  if (vocabulary.isNewName(name.name)) walk.usesNewName(name.start, name.name)
+  if (vocabulary.isNewName(name.name) && !walk.recorded.has(name.name)) {
+    walk.isAhead(name.start, `${name.name} is a metric of ${vocabulary.to} already, and none of ${vocabulary.from}`)
+  }
   const candidates = vocabulary.changes.get(name.name) ?? removedHistogram(name.name, walk)
   const change = candidates === undefined ? vocabulary.other(name.name) : meant(candidates, selector, matchers, walk)
   if (change !== undefined && walk.recorded.has(name.name)) {
     walk.remark(name.start, `a rule records ${name.name}, so that the metric of ${vocabulary.from} may not be meant`)
     return UNCHANGED
   }
+  if (change === undefined || change.to === name.name) checkWayBack(name, selector, walk)
   if (change === undefined) return rewriteMatchers(matchers, walk.recorded.get(name.name) ?? UNCHANGED, walk)
   if (change.to === undefined) {
     const reason = change.reason === undefined ? '' : `: ${change.reason}`
@@ -37,7 +40,9 @@ export function rewriteSelector(selector: PromqlNode, walk: Walk): LabelScope {
     return UNCHANGED
   }
   rewriteMetric(selector, change, { start: name.start, end: name.end }, walk)
-  return rewriteMatchers(matchers, scopeOfMetric(change), walk)
+  const gone = impliedEdits(selector, change.match, text)
+  const kept = matchers.filter(({ from, to }) => !gone.some(({ start, end }) => start <= from && to <= end))
+  return rewriteMatchers(kept, scopeOfMetric(change), walk)
 }
 
 function meant(
@@ -51,14 +56,29 @@ function meant(
   const [first] = asked
   if (first === undefined) return candidates[0]
   if (first.to !== first.name) return first
-  const other = walk.ignoresFactors
-    ? undefined
-    : asked.find(
-        ({ scale, match }) =>
-          (scale !== ONE && hasFactorOf(selector, text, scale)) || impliedEdits(selector, match, text).length > 0,
-      )
+  const other = walk.ignoresFactors ? undefined : otherMeant(asked, selector, text)
   if (other !== undefined) return other
   return isSame(first) ? undefined : first
+}
+
+/** Of several metrics that a name may stand for the one whose factor or matchers are there. */
+function otherMeant(candidates: readonly MetricChange[], selector: PromqlNode, text: string): MetricChange | undefined {
+  return candidates.find(
+    ({ scale, match }) =>
+      (scale !== ONE && hasFactorOf(selector, text, scale)) || impliedEdits(selector, match, text).length > 0,
+  )
+}
+
+/** What keeps its name may look like that which another metric becomes, so that the way back takes it for that. */
+function checkWayBack(
+  { name, start }: { readonly name: string; readonly start: number },
+  selector: PromqlNode,
+  walk: Walk,
+): void {
+  const { from, namesakes } = walk.vocabulary
+  const other = otherMeant(namesakes(name), selector, walk.text)
+  if (other === undefined) return
+  walk.losesMeaning(start, `the way back to ${from} takes ${name} as it is used here for ${other.to}`)
 }
 
 function rewriteMetric(
@@ -81,7 +101,7 @@ function rewriteMetric(
   const { name, to, wayBack, isUnverified } = change
   const { vocabulary } = walk
   if (wayBack === 'none' || (wayBack === 'factor' && !('isWritten' in factor))) {
-    walk.note(
+    walk.losesMeaning(
       place.start,
       `${to} is a metric of ${vocabulary.from}, too, so that the way back does not lead to ${name}`,
     )

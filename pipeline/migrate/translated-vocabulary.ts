@@ -23,7 +23,11 @@ export function vocabularyOf(translation: Translation, back: Translation): Vocab
   }
   const isNewName = (name: string) =>
     !metrics.has(name) && back.metrics.get(name)?.every(one => one.to !== name) === true
-  return { from: from.name, to: to.name, changes, other, isNewName }
+  function namesakes(name: string): MetricChange[] {
+    const all = back.metrics.get(name) ?? []
+    return all[0]?.to === name ? all.slice(1).map(one => changeOf(one, 'name')) : []
+  }
+  return { from: from.name, to: to.name, changes, other, namesakes, isNewName }
 }
 
 function reasonOf(reason: string | undefined, computed: string | undefined): string | undefined {

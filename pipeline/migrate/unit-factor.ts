@@ -55,9 +55,18 @@ function seesRounding(jump: string): string {
 
 function beside(place: PromqlNode, text: string, scale: Scale, mode: FactorMode): Factor {
   const edits = mode === 'write' ? undefined : cancelled(place, text, scale, mode)
-  if (edits !== undefined) return { edits }
+  if (edits !== undefined) return mode === 'fit' && isUndone(place, text, scale) ? { problem: UNDONE } : { edits }
   if (!needsParens(place) || !followsBareGroup(place, text)) return { edits: inserted(place, scale), isWritten: true }
   return { problem: IN_GROUP }
+}
+
+const UNDONE = 'the factor beside it is undone by the next one, so that the way back would leave out both'
+
+/** Whether the factor beside it is followed by one that the way back would take away. */
+function isUndone({ parent: product }: PromqlNode, text: string, scale: Scale): boolean {
+  const next = product?.parent
+  if (next?.type !== 'BinaryExpr' || text.slice(product!.to, next.to) !== factorText(scale)) return false
+  return isFactorOfWayBack(next, text, inverse(scale), 'fit')
 }
 
 const IN_GROUP = 'a parenthesis after `group_left` without one of its own would be taken for its labels'
@@ -114,7 +123,7 @@ function placeOfFactor(selector: PromqlNode, nameOf: NameOf, mode: FactorMode): 
   const inParens = climb(modified, ['OffsetExpr', 'StepInvariantExpr', 'ParenExpr'])
   if (modified.parent?.type !== 'MatrixSelector') {
     const call = callAround(inParens)
-    if (call?.type === 'FunctionCall' && /^[$[]/.test(nameOf(call) ?? '')) {
+    if (isVariable(call, nameOf)) {
       return 'a function that is a variable may not follow the unit by a plain factor'
     }
     return isBlind(call, nameOf, mode) ? undefined : modified
@@ -133,6 +142,10 @@ function placeOfFactor(selector: PromqlNode, nameOf: NameOf, mode: FactorMode): 
 function isBlind(call: PromqlNode | undefined, nameOf: NameOf, mode: FactorMode = 'fit'): boolean {
   const name = call === undefined ? undefined : nameOf(call)
   return name !== undefined && (mode === 'fit' ? BLIND_TO_VALUES : BLIND_TO_PRODUCTS).has(name)
+}
+
+function isVariable(call: PromqlNode | undefined, nameOf: NameOf): boolean {
+  return call?.type === 'FunctionCall' && /^[$[]/.test(nameOf(call) ?? '')
 }
 
 function climb(node: PromqlNode, through: readonly string[]): PromqlNode {
@@ -191,11 +204,7 @@ function cancelled(place: PromqlNode, text: string, scale: Scale, mode: FactorMo
   const product = place.parent
   if (product?.type !== 'BinaryExpr' || product.children[0] !== place) return undefined
   if (text.slice(place.to, product.to) !== written) return undefined
-  // Without the factor the comparison would be one of those that change their numbers instead.
-  const nameOf = (node: PromqlNode) => callName(node, text)
-  if (!isPowerOfTwo(scale) && chainAbove(product, text, inverse(scale), nameOf) !== undefined) return undefined
-  // The way back would not write it where the numbers do not matter.
-  if (isBlind(callAround(climb(product, ['ParenExpr'])), nameOf, mode)) return undefined
+  if (!isFactorOfWayBack(product, text, scale, mode)) return undefined
   const factor = { start: place.to, end: product.to, text: '' }
   const parens = product.parent
   if (parens !== undefined && isTight(product) && needsParens(parens)) {
@@ -205,6 +214,16 @@ function cancelled(place: PromqlNode, text: string, scale: Scale, mode: FactorMo
     ]
   }
   return needsParens(product) ? undefined : [factor]
+}
+
+/** Whether the way back would write the factor of a product there. */
+function isFactorOfWayBack(product: PromqlNode, text: string, scale: Scale, mode: FactorMode): boolean {
+  const nameOf = (node: PromqlNode) => callName(node, text)
+  // Without the factor the comparison would be one of those that change their numbers instead.
+  if (!isPowerOfTwo(scale) && chainAbove(product, text, inverse(scale), nameOf) !== undefined) return false
+  // Nor where the numbers do not matter, or where it cannot know.
+  const call = callAround(climb(product, ['ParenExpr']))
+  return !isBlind(call, nameOf, mode) && (product.children[0]!.type === 'FunctionCall' || !isVariable(call, nameOf))
 }
 
 /** Whether it fills parentheses. */

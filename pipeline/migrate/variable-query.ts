@@ -79,7 +79,8 @@ function labelValues(argument: string, start: number, surroundings: Surroundings
     return left(place.start, `label "${label}" of ${resolution.metric} has no successor in ${to}`)
   }
   if (resolution.kind === 'new') {
-    return left(place.start, `"${label}" is a label of ${resolution.metric} in ${to}, but not in ${from}`)
+    const message = `"${label}" is a label of ${resolution.metric} in ${to}, but not in ${from}`
+    return { ...left(place.start, message), isUnderstood: false }
   }
   return left(place.start, `"${label}" comes from several metrics, and they do not have one name for it in ${to}`)
 }

@@ -50,6 +50,8 @@ export type Vocabulary = {
   readonly changes: ReadonlyMap<string, readonly MetricChange[]>
   /** What becomes of a metric that is not among these: its labels may have got other names. */
   readonly other: (name: string) => MetricChange | undefined
+  /** What the way back makes of a name that both vocabularies have, besides the same. */
+  readonly namesakes: (name: string) => readonly MetricChange[]
   /** Whether only the new vocabulary has the name. */
   readonly isNewName: (name: string) => boolean
 }

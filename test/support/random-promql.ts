@@ -1,17 +1,49 @@
-/** Texts of expressions over the metrics of a vocabulary, in every spelling that comes to mind. */
+/**
+ * Texts of expressions over the metrics of a vocabulary, in every spelling that comes to mind. With `mixed` some names, labels and factors
+ * are those of the new vocabulary, as in a file that is half migrated.
+ */
 import fc from 'fast-check'
+import { ONE } from '../../pipeline/model/scale.ts'
 import type { Vocabulary } from '../../pipeline/migrate/vocabulary.ts'
 
 /** As in Grafana with variables, or as Prometheus takes them. */
-export function expressions({ changes }: Vocabulary, dialect: 'grafana' | 'prometheus'): fc.Arbitrary<string> {
+export function expressions(
+  { changes }: Vocabulary,
+  dialect: 'grafana' | 'prometheus',
+  generations: 'old' | 'mixed' = 'old',
+): fc.Arbitrary<string> {
+  const all = [...changes.values()].flat()
+  const later = generations === 'old' ? [] : all
+  const laterNames = later.flatMap(({ to }) => to ?? [])
   /** Of several texts those that the dialect has. */
   const one = (...texts: string[]) =>
     fc.constantFrom(...texts.filter(text => dialect === 'grafana' || !/\$(?!1)|\[\[/.test(text)))
   const metric = fc.oneof(
     { weight: 5, arbitrary: one(...changes.keys()) },
-    { weight: 1, arbitrary: one('foo', 'up', '$metric') },
+    { weight: 1, arbitrary: one('foo', 'up', '$metric', ...laterNames) },
   )
-  const labels = new Set([...changes.values()].flat().flatMap(change => [...change.labels.keys(), ...change.added]))
+  const labels = new Set([
+    ...all.flatMap(change => [...change.labels.keys(), ...change.added]),
+    ...later.flatMap(change => [...change.labels.values()].flatMap(({ to }) => to ?? [])),
+  ])
+  const scaled = all.filter(({ scale }) => scale !== ONE)
+  /** A metric whose unit changes, with the factor of either generation beside it. */
+  const scaledMetric = fc
+    .tuple(fc.constantFrom(...(scaled.length > 0 ? scaled : all)), fc.boolean(), fc.boolean())
+    .map(([{ name, to = name, scale }, isLater, isInverse]) => {
+      const [times, by] = isInverse ? [scale.divide, scale.multiply] : [scale.multiply, scale.divide]
+      const factor = times === 1 ? ` / ${by}` : ` * ${times}`
+      return `${isLater && generations === 'mixed' ? to : name}${factor}`
+    })
+  /** Matchers that a name of either generation implies. */
+  const implied = all.flatMap(({ name, to = name, fixed, match }) => {
+    const [label] = [fixed, match].filter(one => Object.keys(one).length > 0)
+    const text = Object.entries(label ?? {}).map(([key, value]) => `${key}="${value}"`)
+    const names = generations === 'old' ? [name] : [name, to]
+    return text.length === 0
+      ? []
+      : names.flatMap(one => [`${one}{${text.join(', ')}}`, `${one}{node="a", ${text.join(', ')}}`])
+  })
   const label = fc.oneof(one('node', 'gpu', 'clusterId', '$label'), one('node', ...labels))
   const blank = one('', ' ', ' ', '\n  ', ' # note "\n')
   const value = one('""', '"a"', "'.+'", '"$var"', '`x`', '"${v:regex}"', '"\\"}("')
@@ -34,6 +66,8 @@ export function expressions({ changes }: Vocabulary, dialect: 'grafana' | 'prome
       expression: fc.oneof(
         { maxDepth: 4 },
         fc.tuple(selector, modifier).map(parts => parts.join('')),
+        scaledMetric,
+        one(...(implied.length > 0 ? implied : ['foo'])),
         fc
           .tuple(
             one('rate', 'avg_over_time', 'changes', 'max_over_time', 'stdvar_over_time'),

@@ -9,6 +9,7 @@ const RUNAI_OLD = vocabularyBetween('runai-2.12', 'runai-2.17')
 const DCGM = vocabularyBetween('dcgm-exporter-4.8', 'dcgm-exporter-4.9')
 const DCGM_OLD = vocabularyBetween('dcgm-exporter-1', 'dcgm-exporter-4.9')
 const KUBE = vocabularyBetween('kube-state-metrics-1', 'kube-state-metrics-2')
+const KUBE_BACK = vocabularyBetween('kube-state-metrics-2', 'kube-state-metrics-1')
 
 type Vocabulary = typeof RUNAI
 
@@ -307,11 +308,48 @@ describe('rewriting an expression', () => {
     assert.match(outer.notes[0]!.message, /rounding in the new unit may decide/)
   })
 
-  it('says so where some of the names are new already', () => {
-    const { result, notes } = rewrite('DCGM_FI_DEV_GPU_TEMP or DCGM_FI_DEV_GPU_TEMP_CELSIUS', DCGM)
-    assert.equal(result, 'DCGM_FI_DEV_GPU_TEMP_CELSIUS or DCGM_FI_DEV_GPU_TEMP_CELSIUS')
-    assert.match(notes[0]!.message, /DCGM_FI_DEV_GPU_TEMP_CELSIUS is a name of dcgm-exporter-4.9 already/)
-    assert.deepEqual(rewrite('DCGM_FI_DEV_GPU_TEMP_CELSIUS', DCGM).notes, [])
+  it('leaves names and labels that are new already, and does not claim to understand them', () => {
+    const cases: readonly Refusal[] = [
+      [
+        DCGM,
+        'DCGM_FI_DEV_GPU_TEMP or DCGM_FI_DEV_GPU_TEMP_CELSIUS',
+        /_CELSIUS is a metric of dcgm-exporter-4.9 already/,
+      ],
+      [DCGM, 'DCGM_FI_DEV_GPU_TEMP_CELSIUS', /already, and none of dcgm-exporter-4.8/],
+      [RUNAI, 'runai_gpu_idle_seconds_per_workload > 5', /is a metric of runai-2.17 already/],
+      [RUNAI_BACK, 'runai_job_image', /is a metric of runai-2.16 already/],
+      [RUNAI, 'sum by (workload_type) (runai_gpu_utilization_per_workload)', /"workload_type" is a label of/],
+    ]
+    checkLeft(cases)
+    for (const [vocabulary, text] of cases) assert.equal(rewrite(text, vocabulary).isUnderstood, false, text)
+  })
+
+  it('does not claim to understand what the way back takes for something else', () => {
+    const cases: readonly (readonly [vocabulary: Vocabulary, text: string, result: string, note: RegExp])[] = [
+      [
+        RUNAI,
+        'sum(runai_running_job_memory_requested_bytes)',
+        'sum(runai_active_job_memory_requested_bytes)',
+        /the way back does not lead to runai_running_job_memory_requested_bytes/,
+      ],
+      [
+        RUNAI,
+        'runai_gpu_memory_used_mebibytes_per_node * 1048576',
+        'runai_gpu_memory_used_mebibytes_per_node * 1048576',
+        /as it is used here for runai_node_gpu_used_memory_bytes/,
+      ],
+      [
+        KUBE,
+        'kube_node_status_capacity{resource="pods", unit="integer"}',
+        'kube_node_status_capacity{resource="pods", unit="integer"}',
+        /as it is used here for kube_node_status_capacity_pods/,
+      ],
+    ]
+    for (const [vocabulary, text, expected, note] of cases) {
+      const { result, notes, isUnderstood } = rewrite(text, vocabulary)
+      assert.deepEqual([result, isUnderstood], [expected, false])
+      assert.match(notes[0]!.message, note)
+    }
   })
 
   it('adds matchers for what the old name implied, and takes them away', () => {
@@ -327,6 +365,11 @@ describe('rewriting an expression', () => {
         'kube_pod_container_resource_requests_cpu_cores',
       ],
     ])
+    const needsLabels = [
+      'kube_node_status_capacity - kube_node_status_capacity{resource="pods", unit="integer"}',
+      'sum by (resource) (kube_node_status_capacity{resource="pods", unit="integer"})',
+    ]
+    check(needsLabels.map((text): Case => [KUBE_BACK, text, text]))
     const both: readonly (readonly [older: string, newer: string])[] = [
       ['kube_node_status_capacity_pods{}', 'kube_node_status_capacity{resource="pods", unit="integer",}'],
       ['kube_node_status_capacity_pods{ }', 'kube_node_status_capacity{resource="pods", unit="integer", }'],
@@ -464,6 +507,7 @@ describe('rewriting an expression', () => {
       [DCGM, 'stdvar_over_time(DCGM_FI_DEV_GPU_UTIL[5m])', /does not follow the unit/],
       [DCGM, 'DCGM_FI_DEV_GPU_UTIL[5m]', /a range outside of a function/],
       [DCGM, 'round(DCGM_FI_DEV_GPU_UTIL)', /rounding errors/],
+      [DCGM, 'DCGM_FI_DEV_SM_CLOCK * 1000000 / 1000000', /undone by the next one/],
       [DCGM, 'floor(DCGM_FI_DEV_GPU_UTIL > 5)', /`floor` may see rounding errors/],
       [DCGM, 'count_values("v", DCGM_FI_DEV_GPU_UTIL > 5)', /`count_values` may see rounding errors/],
       [DCGM, '(DCGM_FI_DEV_GPU_UTIL > 5) == 29', /a comparison may see rounding errors/],

@@ -223,12 +223,15 @@ export type Log = {
 
 /**
  * Own telemetry. Names are rows of the table in `telemetry/own-metrics.ts`; the label that names the component is added by the host.
- * Adding costs about a microsecond: count per batch, not per sample.
+ * Count per batch, not per sample.
  */
 export type Counters = {
   add(name: string, amount: number, labels?: Readonly<Record<string, string>>): void
   /** For histograms. */
   record(name: string, value: number, labels?: Readonly<Record<string, string>>): void
+  /** `add` and `record` for what happens with every batch: the name is looked up once. */
+  counter(name: string, labels?: Readonly<Record<string, string>>): (amount: number) => void
+  histogram(name: string, labels?: Readonly<Record<string, string>>): (value: number) => void
   /** `read` is asked at every collection, until the returned function is called. */
   observe(name: string, read: () => readonly { value: number; labels?: Readonly<Record<string, string>> }[]): () => void
 }

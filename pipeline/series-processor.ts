@@ -5,9 +5,10 @@
 import type { AnySchema, ConfigOf, Counters, Host, Next, Processor, ProcessorDefinition } from './component.ts'
 import type { Source } from './model/batch.ts'
 import type { SeriesMap } from './model/label-processor.ts'
-import { metricAt } from './model/layout.ts'
+import { columnCount, metricAt } from './model/layout.ts'
 import { createPlanner, type Planner } from './model/planner.ts'
 import { runPlan, type Plan } from './model/plan.ts'
+import type { Metric } from './model/series.ts'
 
 export type SeriesProcessorDefinition<S extends AnySchema> = Omit<ProcessorDefinition<S>, 'create'> & {
   create(config: ConfigOf<S>, host: Host): SeriesMap
@@ -27,31 +28,60 @@ export function defineSeriesProcessor<const S extends AnySchema>(
 export function createSeriesProcessor(map: SeriesMap, host: Host, next: Next): Processor {
   const planner = createPlanner(map)
   const countPlans = planCounter(planner, host.counters)
+  const countFolded = host.counters.counter('gpucol_processor_folded_metric_points')
+  const silence = createSilence()
   let hasWarned = false
+
+  function countOutOfRange(byMetric: ReadonlyMap<Metric, number>): void {
+    for (const [{ name }, amount] of byMetric) {
+      host.counters.add('gpucol_processor_out_of_range_metric_points', amount, { metric: name })
+    }
+  }
 
   /** Once: whether that is meant does not change with every target. */
   function warnOfDuplicates({ output, folds }: Plan, source: Source): void {
-    if (hasWarned || folds === undefined || planner.counts.duplicates === 0) return
+    if (hasWarned || planner.counts.duplicates === 0) return
     hasWarned = true
-    const { name } = metricAt(output, folds.outputs[0]!)
+    const { name } = metricAt(output, folds!.outputs[0]!)
     host.log.warn('several series became one: of these the first counts', { metric: name, source: source.name })
   }
 
   return {
     consume(batch) {
-      if (batch.outcome === 'removed') planner.forget(batch.source)
-      if (batch.outcome !== 'ok') return next(batch)
+      if (batch.outcome !== 'ok') {
+        if (batch.outcome === 'removed') planner.forget(batch.source)
+        silence.broken(batch.source)
+        return next(batch)
+      }
       const plan = planner.planFor(batch.source, batch.layout)
       countPlans()
-      warnOfDuplicates(plan, batch.source)
-      const { batch: result, outOfRangeByMetric } = runPlan(plan, batch)
-      for (const [{ name }, amount] of outOfRangeByMetric ?? []) {
-        host.counters.add('gpucol_processor_out_of_range_metric_points', amount, { metric: name })
-      }
+      if (columnCount(plan.output) > 0) silence.broken(batch.source)
+      else if (silence.isRepeated(batch.source)) return
       if (plan.folds !== undefined) {
-        host.counters.add('gpucol_processor_folded_metric_points', plan.folds.inputs.length)
+        warnOfDuplicates(plan, batch.source)
+        countFolded(plan.folds.inputs.length)
       }
+      const { batch: result, outOfRangeByMetric } = runPlan(plan, batch)
+      if (outOfRangeByMetric !== undefined) countOutOfRange(outOfRangeByMetric)
       next(result)
+    },
+  }
+}
+
+/**
+ * Sources of which nothing is left. That is said once and not with every batch: where a pipeline keeps a few metrics of many targets, most
+ * of what those behind it would do is to hear of nothing again.
+ */
+function createSilence(): { isRepeated(source: Source): boolean; broken(source: Source): void } {
+  const silent = new Set<Source>()
+  return {
+    isRepeated(source) {
+      if (silent.has(source)) return true
+      silent.add(source)
+      return false
+    },
+    broken(source) {
+      if (silent.size > 0) silent.delete(source)
     },
   }
 }

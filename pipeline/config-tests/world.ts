@@ -105,4 +105,10 @@ const ENOUGH_MEMORY: Memory = {
 }
 
 /** Nobody looks at the own metrics of a pipeline under test. */
-const NO_COUNTERS: Counters = { add() {}, record() {}, observe: () => () => {} }
+const NO_COUNTERS: Counters = {
+  add() {},
+  record() {},
+  counter: () => () => {},
+  histogram: () => () => {},
+  observe: () => () => {},
+}

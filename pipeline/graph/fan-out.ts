@@ -76,11 +76,16 @@ export function createEntry(): Way {
       let source = own.get(batch.source)
       if (source === undefined) own.set(batch.source, (source = { ...batch.source }))
       if (batch.outcome === 'removed') own.delete(batch.source)
-      outlet.next({ ...batch, source })
+      outlet.next(withSource(batch, source))
     },
     end(timeMs) {
       for (const source of own.values()) outlet.next(endBatch(source, timeMs, 'removed'))
       own.clear()
     },
   }
+}
+
+/** Field by field: a spread copies them one by one by their names, for every batch there is. */
+function withSource({ timeMs, outcome, layout, values, absent, times, starts }: Batch, source: Source): Batch {
+  return { source, timeMs, outcome, layout, values, absent, times, starts }
 }

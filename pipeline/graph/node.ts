@@ -18,6 +18,7 @@ import type { ComponentConfig } from '../config/loaded-config.ts'
 import type { ComponentLog } from '../telemetry/log.ts'
 import { createOutlet, type Outlet, type Way } from './fan-out.ts'
 import { observeExporter, observeProcessor, observeReceiver } from './observe.ts'
+import type { Stopwatch } from './stopwatch.ts'
 
 export type NodeKind = ComponentStatus['kind']
 
@@ -53,7 +54,7 @@ export type NodeFactory = {
   extension(config: ComponentConfig<ExtensionDefinition>): GraphNode
 }
 
-export function createNodeFactory(hostFor: HostFactory, service: ServiceView): NodeFactory {
+export function createNodeFactory(hostFor: HostFactory, service: ServiceView, stopwatch: Stopwatch): NodeFactory {
   return {
     receiver(config) {
       const host = hostFor({ kind: 'receiver', id: config.id })
@@ -68,14 +69,14 @@ export function createNodeFactory(hostFor: HostFactory, service: ServiceView): N
     processor(config, pipeline) {
       const host = hostFor({ kind: 'processor', id: config.id, pipeline })
       const outlet = createOutlet()
-      const observed = observeProcessor(host, () => component.consume, outlet.next)
+      const observed = observeProcessor(host, stopwatch, () => component.consume, outlet.next)
       const component = config.definition.create(config.config, host, observed.outgoing)
       return { ...parts('processor', config, host, pipeline), component, outlet, consume: observed.incoming }
     },
     exporter(config) {
       const host = hostFor({ kind: 'exporter', id: config.id })
       const component = config.definition.create(config.config, host)
-      return { ...parts('exporter', config, host), component, consume: observeExporter(host, component) }
+      return { ...parts('exporter', config, host), component, consume: observeExporter(host, stopwatch, component) }
     },
     extension(config) {
       const host = hostFor({ kind: 'extension', id: config.id })

@@ -1,16 +1,18 @@
 /** Counts around every node, and keeps a failure where it happens. Components count only what nobody else can see. */
-import { RefusedError, type Clock, type Counters, type Exporter, type Log, type Next } from '../component.ts'
+import { RefusedError, type Counters, type Exporter, type Log, type Next } from '../component.ts'
 import { pointCount } from '../model/batch.ts'
+import type { Lap, Stopwatch } from './stopwatch.ts'
 
-type Observed = { readonly counters: Counters; readonly log: Log; readonly clock: Clock }
+type Observed = { readonly counters: Counters; readonly log: Log }
 
 /** What a receiver hands its batches to. */
 export function observeReceiver({ counters, log }: Observed, next: Next): Next {
+  const accepted = counters.counter('gpucol_receiver_accepted_metric_points')
   return batch => {
     const points = pointCount(batch)
     try {
       next(batch)
-      counters.add('gpucol_receiver_accepted_metric_points', points)
+      accepted(points)
     } catch (error) {
       if (error instanceof RefusedError) {
         counters.add('gpucol_receiver_refused_metric_points', points)
@@ -22,20 +24,22 @@ export function observeReceiver({ counters, log }: Observed, next: Next): Next {
   }
 }
 
-/** What goes into a processor, and, by `outgoing`, what comes out of it: its own time is the time of one without the other. */
+/** What goes into a processor, and, by `outgoing`, what comes out of it. */
 export function observeProcessor(
-  observed: Observed,
+  { counters, log }: Observed,
+  stopwatch: Stopwatch,
   consume: () => Next,
   next: Next,
 ): { incoming: Next; outgoing: Next } {
-  const { counters, log, clock } = observed
-  let elsewhereMs = 0
+  const countIncoming = counters.counter('gpucol_processor_incoming_metric_points')
+  const countOutgoing = counters.counter('gpucol_processor_outgoing_metric_points')
+  const took = counters.histogram('gpucol_processor_duration_seconds')
+  const lap: Lap = { ms: 0 }
   return {
     incoming(batch) {
       const points = pointCount(batch)
-      counters.add('gpucol_processor_incoming_metric_points', points)
-      const startMs = clock.monotonic()
-      elsewhereMs = 0
+      countIncoming(points)
+      const outer = stopwatch.enter(lap)
       try {
         consume()(batch)
         log.state('the processor', 'ok')
@@ -47,32 +51,31 @@ export function observeProcessor(
         counters.add('gpucol_processor_dropped_metric_points', points)
         log.state('the processor', 'failing', reasonOf(error), { source: batch.source.name })
       } finally {
-        counters.record('gpucol_processor_duration_seconds', (clock.monotonic() - startMs - elsewhereMs) / 1000)
+        took(stopwatch.leave(lap, outer) / 1000)
       }
     },
     outgoing(batch) {
-      const startMs = clock.monotonic()
-      try {
-        next(batch)
-        counters.add('gpucol_processor_outgoing_metric_points', pointCount(batch))
-      } finally {
-        elsewhereMs += clock.monotonic() - startMs
-      }
+      next(batch)
+      countOutgoing(pointCount(batch))
     },
   }
 }
 
 /** What goes into an exporter. */
 export function observeExporter(
-  { counters, log, clock }: Observed,
+  { counters, log }: Observed,
+  stopwatch: Stopwatch,
   { consume, countsDelivery }: Pick<Exporter, 'consume' | 'countsDelivery'>,
 ): Next {
+  const sent = counters.counter('gpucol_exporter_sent_metric_points')
+  const took = counters.histogram('gpucol_exporter_duration_seconds')
+  const lap: Lap = { ms: 0 }
   return batch => {
     const points = pointCount(batch)
-    const startMs = clock.monotonic()
+    const outer = stopwatch.enter(lap)
     try {
       consume(batch)
-      if (countsDelivery !== true) counters.add('gpucol_exporter_sent_metric_points', points)
+      if (countsDelivery !== true) sent(points)
       log.state('the exporter', 'ok')
     } catch (error) {
       if (error instanceof RefusedError) {
@@ -82,7 +85,7 @@ export function observeExporter(
       counters.add('gpucol_exporter_send_failed_metric_points', points, { reason: 'failed' })
       log.state('the exporter', 'failing', reasonOf(error), { source: batch.source.name })
     } finally {
-      counters.record('gpucol_exporter_duration_seconds', (clock.monotonic() - startMs) / 1000)
+      took(stopwatch.leave(lap, outer) / 1000)
     }
   }
 }

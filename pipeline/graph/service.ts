@@ -20,6 +20,7 @@ import type { RootLog } from '../telemetry/log.ts'
 import { allNodes, buildGraph, type Graph } from './build.ts'
 import { createDemand } from './demand.ts'
 import { nodesOnlyIn, startNodes, startOrder, stopNodes, stopOrder } from './lifecycle.ts'
+import { createStopwatch } from './stopwatch.ts'
 import { createNodeFactory, statusOf, targetsOf, type HostFactory, type NodeKind } from './node.ts'
 import { switchGraph } from './reload.ts'
 
@@ -62,7 +63,7 @@ export function createService(
   apply: (config: LoadedConfig) => void | Promise<void> = () => {},
 ): Service {
   const { log, clock } = surroundings
-  const factory = createNodeFactory(hostFactory(surroundings), view())
+  const factory = createNodeFactory(hostFactory(surroundings), view(), createStopwatch(clock))
   let graph: Graph = buildGraph(config, factory)
   let state: ServiceState = 'starting'
   let lastReload: Promise<unknown> = Promise.resolve()

@@ -19,7 +19,7 @@ const MAX_KNOWN_LENGTH = 200
 
 export class HeaderReader {
   status = 0
-  /** Names are lower case; values of repeated headers are joined. */
+  /** Names are lower case; values of repeated headers are joined. Without the date, which is all that a head differs in from the last. */
   readonly headers = new Map<string, string>()
   #minorVersion = 0
   #lastName: string | undefined
@@ -83,13 +83,15 @@ export class HeaderReader {
   }
 
   #add(name: string, value: string): void {
+    this.#lastName = name
+    if (name === 'date') return
     const before = this.headers.get(name)
     this.headers.set(name, before === undefined ? value : `${before}, ${value}`)
-    this.#lastName = name
   }
 
   /** An old way to write long headers: the line goes on after a blank. */
   #takeContinuation(text: string): void {
+    if (this.#lastName === 'date') return
     if (this.#lastName === undefined) throw new Error('malformed response: a header line without a name')
     this.headers.set(this.#lastName, `${this.headers.get(this.#lastName)} ${text}`.trim())
   }

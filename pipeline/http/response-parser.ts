@@ -12,6 +12,7 @@
  */
 import type { Exchange } from './exchange.ts'
 import { HEAD_LIMIT_BYTES, headersTooLarge } from './failure.ts'
+import { isHeadAt, rememberHead, type KnownHead } from './known-heads.ts'
 import { bodyFraming, HeaderReader, type Framing } from './response-head.ts'
 
 /** The hexadecimal number and its extensions, which nobody uses. */
@@ -37,6 +38,9 @@ export class ResponseParser {
   #exchange: Exchange | undefined
   #state: State = 'head'
   #head = NO_HEAD
+  /** The one of the last response, where that may come again. */
+  #known: KnownHead | undefined
+  #knownMethod: string | undefined
   /** The beginning of a line whose end has not arrived. */
   #tornLine = ''
   #headBytes = 0
@@ -53,7 +57,7 @@ export class ResponseParser {
     this.reusable = false
     this.surplus = 0
     this.#state = 'head'
-    this.#head = new HeaderReader()
+    this.#head = NO_HEAD
     this.#tornLine = ''
     this.#headBytes = 0
     this.#bytesLeft = 0
@@ -106,6 +110,19 @@ export class ResponseParser {
   /** Reads up to the end of the head; undefined while that has not arrived, or when nobody listens any more. */
   #readHead(buffer: Buffer, length: number): Framing | undefined {
     const exchange = this.#exchange!
+    const { method } = exchange.request
+    const isFirst = this.#headBytes === 0
+    if (isFirst) {
+      const known = this.#known
+      if (known !== undefined && method === this.#knownMethod && isHeadAt(known, buffer, length)) {
+        this.#head = known.head
+        this.#position = known.bytes.length
+        exchange.head(known.head.status, known.head.headers)
+        return exchange.over ? undefined : known.framing
+      }
+      this.#head = new HeaderReader()
+    }
+    let isWhole = isFirst
     for (;;) {
       const line = this.#readLine(buffer, length)
       if (line === undefined) return undefined
@@ -114,9 +131,12 @@ export class ResponseParser {
       if (status < 200) {
         if (status === 101) throw new Error('the server switched to another protocol unasked')
         this.#head = new HeaderReader()
+        isWhole = false
         continue
       }
-      const framing = bodyFraming(this.#head, exchange.request.method)
+      const framing = bodyFraming(this.#head, method)
+      this.#known = isWhole ? rememberHead(buffer, this.#position, this.#head, framing) : undefined
+      this.#knownMethod = method
       exchange.head(status, this.#head.headers)
       return exchange.over ? undefined : framing
     }

@@ -58,14 +58,16 @@ export function runPlan(plan: Plan, batch: Batch): PlanResult {
   const { source, timeMs, outcome, values, times, starts, absent } = batch
   // Folds write into the columns, and nobody writes into what it was given.
   const mustCopy = gather !== undefined || folds !== undefined
+  // Always with all fields: this is made for every batch in every processor.
   const moved: Moved = {
     source,
     timeMs,
     outcome,
     layout: output,
     values: mustCopy ? move(values, gather) : values,
-    ...(times && { times: mustCopy ? move(times, gather) : times }),
-    ...(starts && { starts: mustCopy ? move(starts, gather) : starts }),
+    absent: undefined,
+    times: times === undefined || !mustCopy ? times : move(times, gather),
+    starts: starts === undefined || !mustCopy ? starts : move(starts, gather),
   }
   if (absent === undefined && folds === undefined && (ranges === undefined || allInside(ranges, moved.values))) {
     return { batch: moved, outOfRange: 0 }
@@ -90,7 +92,8 @@ function allInside({ columns, low, high }: Ranges, values: Float64Array): boolea
   return true
 }
 
-type Moved = Omit<Batch, 'absent'>
+/** What is absent is found out last. */
+type Moved = Batch & { readonly absent: undefined }
 
 /** Works out which outgoing columns have a sample: absent ones come along, values out of range go, folds fill in. */
 function settle({ output, gather, folds, ranges }: Plan, batch: Batch, moved: Moved): PlanResult {

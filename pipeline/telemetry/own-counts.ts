@@ -70,6 +70,21 @@ export function createOwnCounts(nowMs: () => number): OwnCounts {
           cells(name, labels).value += amount
         },
         record: (name, value, labels) => histogramCells(name, labels).record(value),
+        // What never happens is not shown, so a cell is made when something does.
+        counter(name, labels) {
+          let cell: Cell | undefined
+          return amount => {
+            cell ??= cells(name, labels)
+            cell.value += amount
+          }
+        },
+        histogram(name, labels) {
+          let cell: HistogramCell | undefined
+          return value => {
+            cell ??= histogramCells(name, labels)
+            cell.record(value)
+          }
+        },
         observe(name, read) {
           const { observed } = find(name, 'counter', 'gauge')
           const show: Observed = () => read().map(({ value, labels }) => ({ value, attributes: withOwn(labels) }))

@@ -10,26 +10,28 @@ export type OutcomeCounts = {
   count(layout: Layout): void
 }
 
-type Totals = { version: number; readonly byOutcome: Map<Outcome | 'held', number>; readonly columns: Uint32Array }
+type Totals = { version: number; byOutcome: readonly Total[]; readonly columns: Uint32Array }
+type Total = { readonly outcome: Outcome | 'held'; readonly points: number }
 
 export function createOutcomeCounts(counters: Counters): OutcomeCounts {
   const outcomes = new WeakMap<Labels, Outcome | 'held'>()
   const totals = new WeakMap<Layout, Totals>()
+  const countOne = createCountOne(counters)
   let version = 0
 
   function totalsOf(layout: Layout): Totals {
     let known = totals.get(layout)
     if (known === undefined) {
-      totals.set(layout, (known = { version: -1, byOutcome: new Map(), columns: columnsByLabels(layout) }))
+      totals.set(layout, (known = { version: -1, byOutcome: [], columns: columnsByLabels(layout) }))
     }
     if (known.version === version) return known
     known.version = version
-    known.byOutcome.clear()
-    for (const [i, labels] of layout.labels.entries()) {
+    const points = new Map<Outcome | 'held', number>()
+    layout.labels.forEach((labels, i) => {
       const outcome = outcomes.get(labels)
-      if (outcome === undefined) continue
-      known.byOutcome.set(outcome, (known.byOutcome.get(outcome) ?? 0) + known.columns[i]!)
-    }
+      if (outcome !== undefined) points.set(outcome, (points.get(outcome) ?? 0) + known!.columns[i]!)
+    })
+    known.byOutcome = Array.from(points, ([outcome, sum]) => ({ outcome, points: sum }))
     return known
   }
 
@@ -41,7 +43,7 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
       version++
     },
     count(layout) {
-      for (const [outcome, points] of totalsOf(layout).byOutcome) countOne(counters, outcome, points)
+      for (const { outcome, points } of totalsOf(layout).byOutcome) countOne(outcome, points)
     },
   }
 }
@@ -52,9 +54,16 @@ function columnsByLabels({ labels, labelsOf }: Layout): Uint32Array {
   return columns
 }
 
-function countOne(counters: Counters, outcome: Outcome | 'held', points: number): void {
+function createCountOne(counters: Counters): (outcome: Outcome | 'held', points: number) => void {
+  const resolved = counters.counter('gpucol_processor_resolved_metric_points')
+  return (outcome, points) => {
+    if (outcome === 'resolved') resolved(points)
+    else countOther(counters, outcome, points)
+  }
+}
+
+function countOther(counters: Counters, outcome: Exclude<Outcome | 'held', 'resolved'>, points: number): void {
   if (outcome === 'held') counters.add('gpucol_processor_held_back_metric_points', points)
-  else if (outcome === 'resolved') counters.add('gpucol_processor_resolved_metric_points', points)
   else if (outcome === 'gone_pod') counters.add('gpucol_processor_late_metric_points', points)
   else if (outcome === 'several_pods' || outcome === 'several_owners') {
     counters.add('gpucol_processor_ambiguous_metric_points', points, { reason: outcome })

@@ -37,6 +37,9 @@ export function createExpositionClient(
   let cancelRequest: () => void = () => {}
   let body: ResponseBody | undefined
   let isOver = true
+  // A target says the same every time.
+  let knownType: string | undefined
+  let knownDialect = options.fallback
 
   function finish(exposition: Exposition | undefined, problem?: string): void {
     if (isOver) return
@@ -60,13 +63,16 @@ export function createExpositionClient(
     head(status, headers) {
       if (status !== 200) throw new Error(`the target answered with status ${status}, 200 is expected`)
       const contentType = headers.get('content-type')
-      const dialect = dialectOf(contentType) ?? options.fallback
-      if (dialect === undefined) {
+      if (contentType !== knownType) {
+        knownType = contentType
+        knownDialect = dialectOf(contentType) ?? options.fallback
+      }
+      if (knownDialect === undefined) {
         throw new Error(
           contentType === undefined ? 'the Content-Type is missing' : `unknown Content-Type "${contentType}"`,
         )
       }
-      reader.begin(dialect)
+      reader.begin(knownDialect)
       body = bodyOf(headers.get('content-encoding'), plain)
     },
     chunk: bytes => body?.chunk(bytes),

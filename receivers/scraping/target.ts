@@ -1,5 +1,5 @@
 /** One target: asks it, reads what it answers, and hands on what that says, again and again. */
-import type { Host, NetworkRequest, Next, TargetStatus } from '../../pipeline/component.ts'
+import type { Counters, Host, NetworkRequest, Next, TargetStatus } from '../../pipeline/component.ts'
 import { createTextReader, type Exposition, type TextReader } from '../../pipeline/formats/prometheus-text.ts'
 import { endBatch, type Batch, type Source } from '../../pipeline/model/batch.ts'
 import { labelPairs, type Labels } from '../../pipeline/model/labels.ts'
@@ -47,12 +47,29 @@ export type Target = {
   readonly status: () => Omit<TargetStatus, 'intervalMs'>
 }
 
-const OK = { outcome: 'ok' }
-const FAILED = { outcome: 'failed' }
+/** What is counted at every scrape, once for all targets of a receiver. */
+type ScrapeCounts = { readonly ok: Count; readonly failed: Count; readonly took: (seconds: number) => void }
+type Count = (scrapes: number) => void
+
+const countsOf = new WeakMap<Counters, ScrapeCounts>()
+
+function scrapeCounts(counters: Counters): ScrapeCounts {
+  let counts = countsOf.get(counters)
+  if (counts === undefined) {
+    counts = {
+      ok: counters.counter('gpucol_receiver_scrapes', { outcome: 'ok' }),
+      failed: counters.counter('gpucol_receiver_scrapes', { outcome: 'failed' }),
+      took: counters.histogram('gpucol_receiver_scrape_duration_seconds'),
+    }
+    countsOf.set(counters, counts)
+  }
+  return counts
+}
 
 /** `next` never throws: what nobody takes now waits there. */
 export function createTarget(options: TargetOptions, host: Host, next: Next): Target {
   const { clock, counters, log } = host
+  const counts = scrapeCounts(counters)
   const name = withoutUser(options.url)
   const { labels, node } = options
   const source: Source = { component: host.id, name, labels, ...(node !== undefined && { node }) }
@@ -73,9 +90,15 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
   let isUnderWay = false
   let timeMs = 0
   let startMs = 0
+  let hasTried = false
+  /** And is not removed since. */
   let scraped = false
   let hadSamples = false
-  let lastScrape: TargetStatus['lastScrape']
+  // Not an object of each scrape: one that lives until the next is garbage that is found late.
+  let lastTimeMs = 0
+  let lastSeconds = 0
+  let lastSamples = 0
+  let lastError: string | undefined
 
   function scrape(): void {
     if (isUnderWay) {
@@ -121,14 +144,19 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
   function done(answer: Answer): void {
     isUnderWay = false
     scraped = true
+    hasTried = true
     const durationSeconds = Math.max(0, clock.monotonic() - startMs) / 1000
     const { taken, problem: error } = judge(answer)
     const isUp = error === undefined && taken !== undefined
     // What was above a limit was still there, and its number helps to find out why.
     const samples = answer.exposition?.samples ?? 0
-    lastScrape = { timeMs, durationSeconds, samples, ...(error !== undefined && { error }) }
-    counters.add('gpucol_receiver_scrapes', 1, isUp ? OK : FAILED)
-    counters.record('gpucol_receiver_scrape_duration_seconds', durationSeconds)
+    lastTimeMs = timeMs
+    lastSeconds = durationSeconds
+    lastSamples = samples
+    lastError = error
+    if (isUp) counts.ok(1)
+    else counts.failed(1)
+    counts.took(durationSeconds)
     log.state(name, isUp ? 'ok' : 'failing', error)
     next(isUp ? taken.batch : endBatch(source, timeMs, 'failed'))
     next(
@@ -170,8 +198,9 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
       outcome: 'ok',
       layout,
       values,
-      ...(times !== undefined && options.honorTimestamps && { times }),
-      ...(starts !== undefined && { starts }),
+      absent: undefined,
+      times: options.honorTimestamps ? times : undefined,
+      starts,
     }
   }
 
@@ -203,8 +232,15 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
       url: name,
       labels,
       ...(node !== undefined && { node }),
-      state: lastScrape === undefined ? 'unknown' : lastScrape.error === undefined ? 'up' : 'down',
-      ...(lastScrape && { lastScrape }),
+      state: !hasTried ? 'unknown' : lastError === undefined ? 'up' : 'down',
+      ...(hasTried && {
+        lastScrape: {
+          timeMs: lastTimeMs,
+          durationSeconds: lastSeconds,
+          samples: lastSamples,
+          ...(lastError !== undefined && { error: lastError }),
+        },
+      }),
     }),
   }
 }

@@ -79,4 +79,31 @@ describe('a label processor', () => {
     assert.equal(host.counted.get('gpucol_processor_plans'), 1)
     assert.equal(host.counted.get('gpucol_processor_mapped_series'), 1)
   })
+
+  it('says once that nothing is left of a source, and again after it failed', () => {
+    const out: string[] = []
+    const dropped = defineSeriesProcessor({
+      ...base,
+      type: 'dropped',
+      create: () => ({ by: 'metric', map: metric => (metric.name === 'kept' ? [{ metric }] : []) }),
+    })
+    const processor = dropped.create({}, testHost(), batch => out.push(textFromBatch(batch)))
+    const nothing = batchFromText('gone 1\n')
+    const { source } = nothing
+    const something = { ...batchFromText('kept 1\n'), source }
+    const end = (outcome: 'failed' | 'removed') => endBatch(source, 1, outcome)
+    for (const batch of [
+      nothing,
+      nothing,
+      something,
+      nothing,
+      nothing,
+      end('failed'),
+      nothing,
+      nothing,
+      end('removed'),
+    ])
+      processor.consume(batch)
+    assert.deepEqual(out, ['', 'kept 1\n', '', '# failed\n', '', '# removed\n'])
+  })
 })

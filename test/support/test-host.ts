@@ -94,12 +94,15 @@ function recordingCounters(counted: Map<string, number>, readers: Map<string, Se
     const text = labelText(labels)
     if (text !== '') counted.set(name + text, (counted.get(name + text) ?? 0) + amount)
   }
+  function record(name: string, value: number, labels: CounterLabels): void {
+    add(`${name}_count`, 1, labels)
+    add(`${name}_sum`, value, labels)
+  }
   return {
     add,
-    record(name, value, labels) {
-      add(`${name}_count`, 1, labels)
-      add(`${name}_sum`, value, labels)
-    },
+    record,
+    counter: (name, labels) => amount => add(name, amount, labels),
+    histogram: (name, labels) => value => record(name, value, labels),
     observe(name, read) {
       const known = readers.get(name) ?? new Set()
       readers.set(name, known.add(read))

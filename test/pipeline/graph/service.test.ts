@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { RefusedError } from '../../../pipeline/component.ts'
 import type { LoadedConfig } from '../../../pipeline/config/loaded-config.ts'
 import { observeExporter } from '../../../pipeline/graph/observe.ts'
+import { createStopwatch } from '../../../pipeline/graph/stopwatch.ts'
 import { createService, type Service, type Surroundings } from '../../../pipeline/graph/service.ts'
 import { createLog } from '../../../pipeline/telemetry/log.ts'
 import { fakeBatch, fakeComponents, fakeSource, type FakeParts, type FakeWorld } from '../../support/fake-components.ts'
@@ -29,6 +30,7 @@ function worldOf(parts: FakeParts): World {
     counters: component => ({
       ...host.counters,
       add: (name, amount, labels) => host.counters.add(name, amount, { ...labels, id: component.id }),
+      counter: (name, labels) => host.counters.counter(name, { ...labels, id: component.id }),
     }),
   }
   const next = { load: () => Promise.resolve(fakes.config(parts)) }
@@ -121,7 +123,10 @@ describe('the service', () => {
   it('leaves it to an exporter that delivers later to count what it delivered', () => {
     const host = testHost()
     const batches: unknown[] = []
-    const consume = observeExporter(host, { consume: batch => batches.push(batch), countsDelivery: true })
+    const consume = observeExporter(host, createStopwatch(host.clock), {
+      consume: batch => batches.push(batch),
+      countsDelivery: true,
+    })
     consume(fakeBatch(fakeSource('t')))
     assert.equal(batches.length, 1)
     assert.equal(host.counted.get('gpucol_exporter_sent_metric_points'), undefined)

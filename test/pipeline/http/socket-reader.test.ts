@@ -86,7 +86,8 @@ describe('socket reader', () => {
     }
 
     it('headers, in lower case, repeated ones joined, folded ones in one line', async () => {
-      const head = 'X-One: 1\r\nx-two:  2 \r\nX-ONE: 3\r\nX-Folded: a\r\n  b\r\n\tc\r\nX-Empty:\r\nContent-Length: 0'
+      const head =
+        'X-One: 1\r\nDate: today\r\n or so\r\nx-two:  2 \r\nX-ONE: 3\r\nX-Folded: a\r\n  b\r\n\tc\r\nX-Empty:\r\nContent-Length: 0'
       const server = await serve(socket => socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`))
       const { headers } = await recordResponse(network, { url: server.url })
       assert.deepEqual(Object.fromEntries(headers), {
@@ -96,6 +97,33 @@ describe('socket reader', () => {
         'x-empty': '',
         'content-length': '0',
       })
+    })
+
+    it('heads that are as before but for the date, and those that are not', async () => {
+      const body = '1\r\nx\r\n0\r\n\r\n'
+      const head = (date: string, type = 'text/a') =>
+        `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nDate: ${date}\r\nTransfer-Encoding: chunked\r\n\r\n${body}`
+      const answers: [bytes: string, status: number, type: string | undefined][] = [
+        [head('Tue, 14 Nov 2023 22:13:20 GMT'), 200, 'text/a'],
+        [head('Tue, 14 Nov 2023 22:13:25 GMT'), 200, 'text/a'],
+        [head('Tue, 14 Nov 2023 22:13:30 GMT', 'text/b'), 200, 'text/b'],
+        [head('Tue, 14 Nov 2023 22:13:35 GMT'), 200, 'text/a'],
+        [head('none'), 200, 'text/a'],
+        // As long as a date, but a line more.
+        [head('Tue,\r\nContent-Type: text/later!'), 200, 'text/a, text/later!'],
+        [`HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n${body}`, 503, undefined],
+        [head('Tue, 14 Nov 2023 22:13:40 GMT'), 200, 'text/a'],
+      ]
+      let next = 0
+      const server = await serve(socket => socket.write(answers[next++]![0], 'latin1'))
+      for (const [, status, type] of answers) {
+        const response = await recordResponse(network, { url: server.url })
+        assert.equal(response.error, undefined)
+        assert.equal(response.status, status)
+        assert.equal(response.headers.get('content-type'), type)
+        assert.equal(response.body, 'x')
+      }
+      assert.equal(server.connections, 1)
     })
 
     it('a body of many chunks that is larger than any buffer', async () => {

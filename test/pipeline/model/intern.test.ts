@@ -30,7 +30,8 @@ describe('an intern table', () => {
     let kept = Array.from({ length: OBJECTS }, (_, i) => intern(i))
     assert.equal(table.size, OBJECTS)
     kept = kept.filter(({ number }) => number % 2 === 0)
-    await collectGarbage()
+    // When finalizers run is up to the engine, which has little time for them on a busy machine.
+    for (let tries = 0; tries < 20 && table.size >= OBJECTS * 0.67; tries++) await collectGarbage()
     assert.ok(table.size < OBJECTS * 0.67, `${table.size} places`)
     for (const one of kept) assert.equal(intern(one.number), one)
   })

@@ -15,7 +15,7 @@ function namesInSources(): Map<string, string[]> {
   const filesByName = new Map<string, string[]>()
   for (const file of files.filter(file => file !== TABLE)) {
     const source = readFileSync(join(root, file), 'utf8')
-    for (const [, name] of source.matchAll(/\.(?:add|record|observe)\(\s*['"`](gpucol_\w+)['"`]/g)) {
+    for (const [, name] of source.matchAll(/\.(?:add|record|counter|histogram|observe)\(\s*['"`](gpucol_\w+)['"`]/g)) {
       filesByName.set(name!, [...(filesByName.get(name!) ?? []), file])
     }
   }

@@ -9,7 +9,11 @@ import { JsonWriter } from './otlp-json-writer.ts'
 import type { CompositeOptions } from './otlp-composites.ts'
 import { createProtobufDialect } from './otlp-protobuf-dialect.ts'
 import { ProtobufWriter } from './otlp-protobuf-writer.ts'
+import type { Template } from './otlp-template.ts'
 import { Walk, type WalkOptions } from './otlp-walk.ts'
+
+/** What templates may take in all: more series than fit are put together each time. */
+const MAX_TEMPLATE_BYTES = 16 * 2 ** 20
 
 export type OtlpEncoding = 'proto' | 'json'
 
@@ -31,6 +35,9 @@ export type OtlpEncoder = {
 
 type Known = {
   plan: EncodePlan
+  /** Made when a second batch has the plan: where each has another it would be work for nothing. */
+  template: Template | undefined
+  isSecond: boolean
   hasEnded: boolean
   /** The number of the request that has the last points of it. */
   request: number
@@ -44,6 +51,23 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
   const walk = new Walk(writer, { ...options, full: send })
   const known = new WeakMap<Source, Known>()
   let request = 0
+  let templateBytes = 0
+
+  function write(one: Known, batch: Batch): void {
+    const { plan, template, isSecond } = one
+    if (!walk.isRepeatable(plan, batch)) walk.batch(plan, batch)
+    else if (template !== undefined) walk.repeat(template, plan, batch)
+    else if (isSecond && templateBytes < MAX_TEMPLATE_BYTES) {
+      one.template = walk.record(plan, batch, MAX_TEMPLATE_BYTES - templateBytes)
+      templateBytes += one.template.bytes.length
+    } else walk.batch(plan, batch)
+    one.isSecond = true
+  }
+
+  function forgetTemplate(one: Known | undefined): void {
+    if (one?.template !== undefined) templateBytes -= one.template.bytes.length
+    if (one !== undefined) Object.assign(one, { template: undefined, isSecond: false })
+  }
 
   function send(points: number): void {
     request++
@@ -74,16 +98,23 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
         end(source, undefined, timeMs)
         // A target that failed mostly comes back with the series that it had.
         if (outcome === 'failed' && one !== undefined) Object.assign(one, { hasEnded: true, request })
-        else known.delete(source)
+        else {
+          forgetTemplate(one)
+          known.delete(source)
+        }
         return
       }
       const before = one?.plan
       const plan = before?.layout === layout ? before : planFor(source, layout, before)
       end(source, plan, timeMs)
-      if (one === undefined) known.set(source, (one = { plan, hasEnded: false, request }))
+      if (one === undefined) {
+        one = { plan, template: undefined, isSecond: false, hasEnded: false, request }
+        known.set(source, one)
+      }
+      if (one.plan !== plan) forgetTemplate(one)
       one.plan = plan
       one.hasEnded = false
-      walk.batch(plan, batch)
+      write(one, batch)
       one.request = request
     },
     flush,

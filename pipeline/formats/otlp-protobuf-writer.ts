@@ -7,6 +7,7 @@ import { SLACK, type MetricBytes } from './otlp-dialect.ts'
 import type { Groups } from './otlp-groups.ts'
 import type { Shape } from './otlp-metric.ts'
 import { FIELD_OF_SHAPE } from './otlp-protobuf-dialect.ts'
+import type { Piece, Template } from './otlp-template.ts'
 import {
   START_MS,
   TIME_MS,
@@ -14,6 +15,7 @@ import {
   type HistogramPoint,
   type RequestWriter,
   type SummaryPoint,
+  type WriteAgain,
 } from './otlp-request-writer.ts'
 
 const FIRST_BYTES = 64 * 1024
@@ -39,7 +41,7 @@ const QUANTILE_VALUE = 0x11
 const FLAGS: Readonly<Record<Shape, number>> = { gauge: 0x40, sum: 0x40, summary: 0x40, histogram: 0x50 }
 const NO_RECORDED_VALUE = 1
 
-export class ProtobufWriter implements RequestWriter {
+export class ProtobufWriter implements RequestWriter, WriteAgain {
   readonly numberBytes = 4 * FIXED + 16
   readonly partBytes = 24
   readonly next = new Float64Array(3)
@@ -52,9 +54,10 @@ export class ProtobufWriter implements RequestWriter {
   #metric: MetricBytes | undefined
   #groups: Groups | undefined
   #group = 0
-  /** The last time that was written, and the eight bytes of its nanoseconds, read as a double. */
-  #timeMs = -1
-  #timeBits = 0
+  /** The last time that was written, and the eight bytes of its nanoseconds, read as a double. In an array no double is an object. */
+  readonly #time = Float64Array.of(-1, 0)
+  valueDistance = 0
+  readonly again: WriteAgain = this
 
   get length(): number {
     return this.#bytes.length - this.#at
@@ -81,12 +84,15 @@ export class ProtobufWriter implements RequestWriter {
     if (this.#at < to - from + this.numberBytes + SLACK) this.#reserve(to - from + this.numberBytes)
     const bytes = this.#bytes
     const view = this.#view
+    const time = this.#time
+    if (timeMs !== time[0]) this.#bitsOf(timeMs)
     const end = this.#at | 0
     copyDown(view, end, blocks.view, from, to)
     let at = (end - (to - from) - 2 * FIXED) | 0
     view.setFloat64((at + FIXED + 1) | 0, this.next[VALUE]!, true)
     bytes[(at + FIXED) | 0] = AS_DOUBLE
-    view.setFloat64((at + 1) | 0, timeMs === this.#timeMs ? this.#timeBits : this.#bitsOf(timeMs), true)
+    this.valueDistance = bytes.length - (at + FIXED + 1)
+    view.setFloat64((at + 1) | 0, time[1]!, true)
     bytes[at] = TIME
     if (startMs > 0) at = this.#writeStart(at, startMs)
     this.#at = this.#writeLength(at, end - at, DATA_POINTS)
@@ -185,6 +191,34 @@ export class ProtobufWriter implements RequestWriter {
     this.#groups = undefined
   }
 
+  last(length: number): Uint8Array {
+    return this.#bytes.subarray(this.#at, this.#at + length)
+  }
+
+  piece(
+    template: Template,
+    { from, to }: Piece,
+    first: number,
+    numbers: Float64Array,
+    count: number,
+    timeMs: number,
+  ): void {
+    this.#reserve(to - from)
+    const start = this.#at - (to - from)
+    this.#bytes.set(template.bytes.subarray(from, to), start)
+    this.#bitsOf(timeMs)
+    const view = this.#view
+    const time = this.#time
+    const { values } = template
+    const shift = start - from
+    for (let i = 0; i < count; i++) {
+      const at = values[first + i]! + shift
+      view.setFloat64(at, numbers[i]!, true)
+      view.setFloat64(at - FIXED, time[1]!, true)
+    }
+    this.#at = start
+  }
+
   take(): Uint8Array {
     const request = this.#bytes.subarray(this.#at)
     this.#at = this.#bytes.length
@@ -207,14 +241,16 @@ export class ProtobufWriter implements RequestWriter {
 
   /** Nanoseconds of milliseconds, which may have a fraction. There is nothing before 1970 in OTLP. */
   #bitsOf(timeMs: number): number {
-    if (timeMs === this.#timeMs) return this.#timeBits
+    const time = this.#time
+    if (timeMs === time[0]) return time[1]!
     const whole = timeMs > 0 ? Math.floor(timeMs) : 0
     const high = Math.floor(whole / TWO_32)
     const low = (whole - high * TWO_32) * 1e6 + (timeMs > 0 ? Math.round((timeMs - whole) * 1e6) : 0)
     scratch.setUint32(0, low % TWO_32, true)
     scratch.setUint32(4, high * 1e6 + Math.floor(low / TWO_32), true)
-    this.#timeMs = timeMs
-    return (this.#timeBits = scratch.getFloat64(0, true))
+    time[0] = timeMs
+    time[1] = scratch.getFloat64(0, true)
+    return time[1]!
   }
 
   #writeCount(at: number, count: number): number {

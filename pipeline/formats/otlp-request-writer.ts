@@ -4,6 +4,7 @@ import type { MetricBytes } from './otlp-dialect.ts'
 import type { Groups } from './otlp-groups.ts'
 import type { Shape } from './otlp-metric.ts'
 import type { Bounds } from './otlp-planned-composites.ts'
+import type { Piece, Template } from './otlp-template.ts'
 
 export type RequestWriter = {
   /** Bytes of what is written and closed, and of points that are written. */
@@ -24,8 +25,19 @@ export type RequestWriter = {
   ended(blocks: ByteArena, block: number, shape: Shape, timeMs: number): void
   closeMetric(): void
   closeGroup(): void
+  /** Where what is written can be written again. */
+  readonly again?: WriteAgain
   /** The request. Its bytes are written over by the next one. */
   take(): Uint8Array
+}
+
+export type WriteAgain = {
+  /** How far the value of the last number is from the end of the request. */
+  readonly valueDistance: number
+  /** The last bytes that were written. Valid until something else is. */
+  last(length: number): Uint8Array
+  /** A piece of a template with other numbers: those of points from `first` on are the first of `numbers`. */
+  piece(template: Template, piece: Piece, first: number, numbers: Float64Array, count: number, timeMs: number): void
 }
 
 /** Places in `next`. The start is NaN where there is none. */

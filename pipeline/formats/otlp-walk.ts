@@ -5,6 +5,7 @@ import type { EncodePlan, LeftOut } from './otlp-encode-plan.ts'
 import type { GoesOn } from './otlp-ended.ts'
 import { groupCount } from './otlp-groups.ts'
 import type { PlannedComposites } from './otlp-planned-composites.ts'
+import { PIECE_BYTES, PIECE_POINTS, TemplateDraft, type Template } from './otlp-template.ts'
 import {
   START_MS,
   TIME_MS,
@@ -50,6 +51,10 @@ export class Walk {
     length: 0,
   }
 
+  /** The numbers of a piece. */
+  #numbersOf = new Float64Array(2 * PIECE_POINTS)
+  #cuts = 0
+
   constructor(writer: RequestWriter, options: WalkOptions) {
     this.#writer = writer
     this.#options = options
@@ -61,7 +66,87 @@ export class Walk {
       this.#numbers(plan, group, batch, isAbsent)
       if (plan.composites !== undefined) this.#composites(plan, plan.composites, group, batch, isAbsent)
     }
-    for (const [reason, points] of plan.leftOut ?? NOTHING) this.#options.leftOut(reason, points)
+    this.#leaveOut(plan)
+  }
+
+  /** Whether a batch of this plan can be written by a template: its points are those of the last batch. */
+  isRepeatable(plan: EncodePlan, { absent, times, starts }: Batch): boolean {
+    const { maxBytes, maxPoints } = this.#options
+    return (
+      this.#writer.again !== undefined &&
+      plan.composites === undefined &&
+      absent === undefined &&
+      times === undefined &&
+      starts === undefined &&
+      maxBytes >= 8 * PIECE_BYTES &&
+      maxPoints >= 8 * PIECE_POINTS
+    )
+  }
+
+  /** As `batch`, and keeps what was written, so many bytes at the most. */
+  record(plan: EncodePlan, batch: Batch, maxTemplateBytes: number): Template {
+    const writer = this.#writer
+    const { groups, starts } = plan
+    const draft = new TemplateDraft(groups, starts, maxTemplateBytes)
+    for (let group = 0; group < groupCount(groups);) {
+      this.#makeRoom(2 * PIECE_BYTES, 2 * PIECE_POINTS)
+      const from = group
+      const distance = writer.length
+      const before = this.points
+      const cuts = this.#cuts
+      while (
+        group < groupCount(groups) &&
+        writer.length - distance < PIECE_BYTES &&
+        this.points - before < PIECE_POINTS
+      ) {
+        this.#numbers(plan, group++, batch, undefined, draft.distances)
+      }
+      // Where a request ended in between, or a point was left out, the next batch may have it.
+      const isWhole = this.#cuts === cuts && this.points - before === starts[group]! - starts[from]!
+      draft.add(from, group, isWhole ? writer.again!.last(writer.length - distance) : undefined, distance)
+    }
+    this.#leaveOut(plan)
+    return draft.finish()
+  }
+
+  /** As `batch`, by what was recorded of the same plan. */
+  repeat(template: Template, plan: EncodePlan, batch: Batch): void {
+    const { starts } = plan
+    for (const piece of template.pieces) {
+      const first = starts[piece.groupFrom]!
+      const count = starts[piece.groupTo]! - first
+      if (piece.to > piece.from && this.#readNumbers(plan, batch, first, count)) {
+        this.#makeRoom(piece.to - piece.from, count)
+        this.#writer.again!.piece(template, piece, first, this.#numbersOf, count, batch.timeMs)
+        this.points += count
+      } else {
+        for (let group = piece.groupFrom; group < piece.groupTo; group++) this.#numbers(plan, group, batch, undefined)
+      }
+    }
+    this.#leaveOut(plan)
+  }
+
+  /** False if one of them is not to be sent. */
+  #readNumbers({ columns, layout, isScaled }: EncodePlan, { values }: Batch, first: number, count: number): boolean {
+    if (this.#numbersOf.length < count) this.#numbersOf = new Float64Array(2 * count)
+    const numbers = this.#numbersOf
+    const { dropNotANumber } = this.#options
+    for (let i = 0; i < count; i++) {
+      const column = columns[first + i]!
+      const value = isScaled ? applyScale(values[column]!, layout.scales[layout.metricOf[column]!]!) : values[column]!
+      if (dropNotANumber && value - value !== 0) return false
+      numbers[i] = value
+    }
+    return true
+  }
+
+  #makeRoom(bytes: number, points: number): void {
+    const { maxBytes, maxPoints } = this.#options
+    if (this.points + points > maxPoints || this.#writer.length + bytes > maxBytes) this.#cut(false)
+  }
+
+  #leaveOut({ leftOut }: EncodePlan): void {
+    for (const [reason, points] of leftOut ?? NOTHING) this.#options.leftOut(reason, points)
   }
 
   /** The points of what does not go on. */
@@ -112,7 +197,14 @@ export class Walk {
     }
   }
 
-  #numbers(plan: EncodePlan, group: number, batch: Batch, isAbsent: Uint8Array | undefined): void {
+  /** Notes for each point how far its value is from the end of the request, if `distances` are wanted. */
+  #numbers(
+    plan: EncodePlan,
+    group: number,
+    batch: Batch,
+    isAbsent: Uint8Array | undefined,
+    distances?: Uint32Array,
+  ): void {
     const { columns, blocks, isScaled, layout } = plan
     const { metricOf, labelsOf } = layout
     const { values, times, starts, timeMs } = batch
@@ -163,6 +255,7 @@ export class Walk {
       next[TIME_MS] = times === undefined || Number.isNaN(times[column]!) ? timeMs : times[column]!
       next[START_MS] = starts === undefined ? NaN : starts[column]!
       writer.number(blocks, block)
+      if (distances !== undefined) distances[i] = writer.again!.valueDistance
       this.points++
     }
     if (isOpen) this.#close()
@@ -341,6 +434,7 @@ export class Walk {
   /** Ends the request; nothing is open after it. */
   #cut(isOpen: boolean): false {
     if (isOpen) this.#close()
+    this.#cuts++
     if (this.points > 0) this.#options.full(this.points)
     this.points = 0
     return false

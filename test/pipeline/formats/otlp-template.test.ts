@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Batch } from '../../../pipeline/model/batch.ts'
+import { labelsFrom } from '../../../pipeline/model/labels.ts'
+import { createLayout, layoutFromSeries, type Layout } from '../../../pipeline/model/layout.ts'
+import { scaleOf } from '../../../pipeline/model/scale.ts'
+import { metricFrom } from '../../../pipeline/model/series.ts'
+import { createSource } from '../../support/batch-from-text.ts'
+import { otlpEncoding } from '../../support/otlp-encoding.ts'
+
+const source = createSource('s')
+const METRICS = ['a', 'b', 'c'].map(name => metricFrom({ name, type: 'gauge', help: `Help of ${name}.` }))
+
+/** Several metrics of so many devices, each with a resource of its own. */
+function layoutOf(devices: number, previous?: Layout): Layout {
+  return layoutFromSeries(
+    Array.from({ length: devices }, (_, device) =>
+      METRICS.map(metric => ({
+        metric,
+        labels: labelsFrom([
+          ['UUID', `GPU-${device}`],
+          ['job', 'dcgm'],
+          ['zone', 'z'.repeat(device % 50)],
+        ]),
+      })),
+    ).flat(),
+    previous,
+  )
+}
+
+function batchOf(layout: Layout, timeMs: number, valueOf: (column: number) => number): Batch {
+  const values = Float64Array.from({ length: layout.metricOf.length }, (_, column) => valueOf(column))
+  return { source, timeMs, outcome: 'ok', layout, values }
+}
+
+/** What an encoder says that has seen nothing before. */
+function anew(batch: Batch, dropNotANumber: boolean): string[] {
+  return otlpEncoding({ dropNotANumber }).lines(batch)
+}
+
+describe('OTLP of batches that have the same series', () => {
+  it('is the same as if each were the first, whatever the numbers', () => {
+    const number = fc.oneof(fc.double(), fc.constantFrom(NaN, Infinity, 0, -0))
+    const numbers = fc.array(number, { minLength: 30, maxLength: 30 })
+    fc.assert(
+      fc.property(
+        fc.array(numbers, { minLength: 1, maxLength: 6 }),
+        fc.boolean(),
+        fc.boolean(),
+        (all, dropNotANumber, isScaled) => {
+          const plain = layoutOf(10)
+          const scales = plain.metrics.map((_, i) => scaleOf(i + 1, 3))
+          const layout = isScaled ? createLayout({ ...plain, scales }) : plain
+          const otlp = otlpEncoding({ dropNotANumber })
+          all.forEach((values, i) => {
+            const batch = batchOf(layout, 1000 * (i + 1), column => values[column]!)
+            assert.deepEqual(otlp.lines(batch), anew(batch, dropNotANumber))
+          })
+        },
+      ),
+    )
+  })
+
+  it('keeps to the limits of requests, and has each point once', () => {
+    const layout = layoutOf(5000)
+    const otlp = otlpEncoding({ maxPoints: 3000, maxBytes: 512 * 1024 })
+    for (let round = 0; round < 4; round++) {
+      // Of some rounds a number is missing.
+      const batch = batchOf(layout, 1000 + round, column => (column === 77 && round > 1 ? NaN : column * (round + 1)))
+      assert.deepEqual(otlp.lines(batch), anew(batch, false), `round ${round}`)
+      for (const { points, bytes } of otlp.requests) assert.ok(points <= 3000 && bytes <= 512 * 1024)
+      const sum = otlp.requests.reduce((all, { points }) => all + points, 0)
+      assert.equal(sum, layout.metricOf.length)
+    }
+  })
+
+  it('leaves out a number that is none, and has it again when it is one', () => {
+    const layout = layoutOf(500)
+    const otlp = otlpEncoding({ dropNotANumber: true })
+    for (let round = 0; round < 6; round++) {
+      const batch = batchOf(layout, 1000 + round, column => (column === 7 && round % 3 === 1 ? NaN : column))
+      assert.deepEqual(otlp.lines(batch), anew(batch, true), `round ${round}`)
+    }
+    assert.equal(otlp.leftOut.get('not a number'), 2)
+  })
+
+  it('follows when series come and go, some samples are absent, or have times of their own', () => {
+    const otlp = otlpEncoding()
+    let layout = layoutOf(20)
+    for (let round = 0; round < 12; round++) {
+      if (round === 3) layout = layoutOf(25, layout)
+      if (round === 7) layout = layoutOf(22, layout)
+      const plain = batchOf(layout, 1000 + round, column => column + round)
+      const batch = {
+        ...plain,
+        ...(round === 5 && { absent: Uint32Array.of(1, 4) }),
+        ...(round === 9 && { times: plain.values.map((_, column) => (column % 2 === 0 ? 500 : NaN)) }),
+      }
+      const lines = otlp.lines(batch).filter(line => !line.includes('ended'))
+      assert.deepEqual(lines, anew(batch, false), `round ${round}`)
+    }
+  })
+
+  it('goes on after a failure', () => {
+    const otlp = otlpEncoding()
+    const layout = layoutOf(20)
+    for (let round = 0; round < 5; round++) {
+      const batch = batchOf(layout, 1000 + round, column => column + round)
+      assert.deepEqual(otlp.lines(batch), anew(batch, false))
+      otlp.lines({ ...batch, outcome: 'failed', layout: layoutFromSeries([]), values: new Float64Array(0) })
+    }
+  })
+})

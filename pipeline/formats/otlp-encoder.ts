@@ -59,13 +59,13 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
     else if (template !== undefined) walk.repeat(template, plan, batch)
     else if (isSecond && templateBytes < MAX_TEMPLATE_BYTES) {
       one.template = walk.record(plan, batch, MAX_TEMPLATE_BYTES - templateBytes)
-      templateBytes += one.template.bytes.length
+      templateBytes += one.template.byteLength
     } else walk.batch(plan, batch)
     one.isSecond = true
   }
 
   function forgetTemplate(one: Known | undefined): void {
-    if (one?.template !== undefined) templateBytes -= one.template.bytes.length
+    if (one?.template !== undefined) templateBytes -= one.template.byteLength
     if (one !== undefined) Object.assign(one, { template: undefined, isSecond: false })
   }
 

@@ -7,7 +7,6 @@ import { SLACK, type MetricBytes } from './otlp-dialect.ts'
 import type { Groups } from './otlp-groups.ts'
 import type { Shape } from './otlp-metric.ts'
 import { FIELD_OF_SHAPE } from './otlp-protobuf-dialect.ts'
-import type { Piece, Template } from './otlp-template.ts'
 import {
   START_MS,
   TIME_MS,
@@ -196,23 +195,21 @@ export class ProtobufWriter implements RequestWriter, WriteAgain {
   }
 
   piece(
-    template: Template,
-    { from, to }: Piece,
+    piece: Uint8Array,
+    places: Uint32Array,
     first: number,
     numbers: Float64Array,
     count: number,
     timeMs: number,
   ): void {
-    this.#reserve(to - from)
-    const start = this.#at - (to - from)
-    this.#bytes.set(template.bytes.subarray(from, to), start)
+    this.#reserve(piece.length)
+    const start = this.#at - piece.length
+    this.#bytes.set(piece, start)
     this.#bitsOf(timeMs)
     const view = this.#view
     const time = this.#time
-    const { values } = template
-    const shift = start - from
     for (let i = 0; i < count; i++) {
-      const at = values[first + i]! + shift
+      const at = places[first + i]! + start
       view.setFloat64(at, numbers[i]!, true)
       view.setFloat64(at - FIXED, time[1]!, true)
     }

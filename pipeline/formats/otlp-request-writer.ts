@@ -4,7 +4,6 @@ import type { MetricBytes } from './otlp-dialect.ts'
 import type { Groups } from './otlp-groups.ts'
 import type { Shape } from './otlp-metric.ts'
 import type { Bounds } from './otlp-planned-composites.ts'
-import type { Piece, Template } from './otlp-template.ts'
 
 export type RequestWriter = {
   /** Bytes of what is written and closed, and of points that are written. */
@@ -36,8 +35,15 @@ export type WriteAgain = {
   readonly valueDistance: number
   /** The last bytes that were written. Valid until something else is. */
   last(length: number): Uint8Array
-  /** A piece of a template with other numbers: those of points from `first` on are the first of `numbers`. */
-  piece(template: Template, piece: Piece, first: number, numbers: Float64Array, count: number, timeMs: number): void
+  /** A piece of a template with other numbers, so many; `places` has where they belong, from `first` on. */
+  piece(
+    bytes: Uint8Array,
+    places: Uint32Array,
+    first: number,
+    numbers: Float64Array,
+    count: number,
+    timeMs: number,
+  ): void
 }
 
 /** Places in `next`. The start is NaN where there is none. */

@@ -8,16 +8,15 @@ import { groupCount, type Groups } from './otlp-groups.ts'
 export type Piece = {
   readonly groupFrom: number
   readonly groupTo: number
-  /** Where it is in `bytes`; nothing where it must be put together each time. */
-  readonly from: number
-  readonly to: number
+  /** Undefined where it must be put together each time. */
+  readonly bytes: Uint8Array | undefined
 }
 
 export type Template = {
-  readonly bytes: Uint8Array
   readonly pieces: readonly Piece[]
-  /** By point, in the order of the plan's columns: where its value is in `bytes`. */
+  /** By point, in the order of the plan's columns: where its value is in the bytes of the piece. */
   readonly values: Uint32Array
+  readonly byteLength: number
 }
 
 /** A piece has this many bytes and points, or those of a group more. */
@@ -30,7 +29,6 @@ export class TemplateDraft {
   readonly #starts: Uint32Array
   readonly #maxBytes: number
   readonly #pieces: Piece[] = []
-  #bytes = new Uint8Array(4 * PIECE_BYTES)
   #length = 0
 
   /** Of a plan whose columns of group g are [starts[g], starts[g + 1]). Pieces that are too much are not kept. */
@@ -42,28 +40,18 @@ export class TemplateDraft {
 
   /** `written` are the bytes of these groups, whose end is so far from the end of the request; undefined if they cannot be kept. */
   add(groupFrom: number, groupTo: number, written: Uint8Array | undefined, distance: number): void {
-    const from = this.#length
-    if (written !== undefined && from + written.length <= this.#maxBytes) {
-      this.#append(written)
-      const end = this.#length + distance
-      for (let i = this.#starts[groupFrom]!; i < this.#starts[groupTo]!; i++)
+    const isKept = written !== undefined && this.#length + written.length <= this.#maxBytes
+    if (isKept) {
+      this.#length += written.length
+      const end = written.length + distance
+      for (let i = this.#starts[groupFrom]!; i < this.#starts[groupTo]!; i++) {
         this.distances[i] = end - this.distances[i]!
+      }
     }
-    this.#pieces.push({ groupFrom, groupTo, from, to: this.#length })
+    this.#pieces.push({ groupFrom, groupTo, bytes: isKept ? written.slice() : undefined })
   }
 
   finish(): Template {
-    return { bytes: this.#bytes.slice(0, this.#length), pieces: this.#pieces, values: this.distances }
-  }
-
-  #append(written: Uint8Array): void {
-    const length = this.#length + written.length
-    if (length > this.#bytes.length) {
-      const grown = new Uint8Array(2 * length)
-      grown.set(this.#bytes.subarray(0, this.#length))
-      this.#bytes = grown
-    }
-    this.#bytes.set(written, this.#length)
-    this.#length = length
+    return { pieces: this.#pieces, values: this.distances, byteLength: this.#length }
   }
 }

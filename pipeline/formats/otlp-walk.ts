@@ -115,9 +115,10 @@ export class Walk {
     for (const piece of template.pieces) {
       const first = starts[piece.groupFrom]!
       const count = starts[piece.groupTo]! - first
-      if (piece.to > piece.from && this.#readNumbers(plan, batch, first, count)) {
-        this.#makeRoom(piece.to - piece.from, count)
-        this.#writer.again!.piece(template, piece, first, this.#numbersOf, count, batch.timeMs)
+      const { bytes } = piece
+      if (bytes !== undefined && this.#readNumbers(plan, batch, first, count)) {
+        this.#makeRoom(bytes.length, count)
+        this.#writer.again!.piece(bytes, template.values, first, this.#numbersOf, count, batch.timeMs)
         this.points += count
       } else {
         for (let group = piece.groupFrom; group < piece.groupTo; group++) this.#numbers(plan, group, batch, undefined)

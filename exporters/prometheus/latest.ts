@@ -24,6 +24,7 @@ export class LatestBatches {
     const pushed =
       source.origin === undefined || batch.outcome !== 'ok' ? undefined : addPushed(known?.pushed, batch, nowMs)
     if (known === undefined) {
+      if (pushed === undefined && !hasSeries(batch)) return
       this.#latest.set(source, { batch: pushed?.batch ?? batch, arrivedMs: nowMs, pushed })
       return
     }

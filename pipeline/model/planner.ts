@@ -93,29 +93,34 @@ function plannerByTable<K extends object, R>(options: {
     return fresh.result
   }
 
+  // Apart from what is asked for every batch: a function that makes others needs memory even where it does not come to that.
+  function make(source: Source, layout: Layout, known: Made<R> | undefined, seen: number): Plan {
+    const results = tableOf(layout).map(resultOf)
+    if (
+      known !== undefined &&
+      known.plan.input === layout &&
+      results.every((result, i) => result === known.results[i])
+    ) {
+      known.seen = seen
+      return known.plan
+    }
+    const before = known && new Map(tableOf(known.plan.input).map((key, i) => [key, known.results[i]]))
+    const keys = tableOf(layout)
+    const isStale = (entry: number) => before?.get(keys[entry]!) !== results[entry]
+    const { plan, duplicates } = compile(layout, results, known?.plan, isStale)
+    counts.plans++
+    counts.duplicates += duplicates
+    made.set(source, { plan, results, seen })
+    return plan
+  }
+
   return {
     counts,
     planFor(source, layout) {
       const known = made.get(source)
       const seen = trackedChanges()
       if (known !== undefined && known.plan.input === layout && known.seen === seen) return known.plan
-      const results = tableOf(layout).map(resultOf)
-      if (
-        known !== undefined &&
-        known.plan.input === layout &&
-        results.every((result, i) => result === known.results[i])
-      ) {
-        known.seen = seen
-        return known.plan
-      }
-      const before = known && new Map(tableOf(known.plan.input).map((key, i) => [key, known.results[i]]))
-      const keys = tableOf(layout)
-      const isStale = (entry: number) => before?.get(keys[entry]!) !== results[entry]
-      const { plan, duplicates } = compile(layout, results, known?.plan, isStale)
-      counts.plans++
-      counts.duplicates += duplicates
-      made.set(source, { plan, results, seen })
-      return plan
+      return make(source, layout, known, seen)
     },
     forget: source => void made.delete(source),
   }

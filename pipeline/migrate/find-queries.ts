@@ -176,11 +176,17 @@ function variableOf(item: TreeNode, sources: SourceTypes): DashboardVariable | u
   }
 }
 
-/** Labels that a dashboard filters all its queries by. */
+/** Labels that a dashboard filters or groups all its queries by. */
 function filtersOf(map: TreeMap): TreeText[] {
   const variables = [...itemsAt(valueAt(map, 'templating'), 'list'), ...itemsAt(map, 'variables')]
-  return variables
+  const filters = variables
     .flatMap(item => [item, valueAt(item, 'spec')])
     .flatMap(item => [...itemsAt(item, 'filters'), ...itemsAt(item, 'baseFilters')])
     .flatMap(filter => textAt(filter, 'key') ?? [])
+  const groupings = variables.flatMap(item => {
+    const isGrouping = textAt(item, 'type')?.text === 'groupby' || textAt(item, 'kind')?.text === 'GroupByVariable'
+    const value = isGrouping ? valueAt(valueAt(valueAt(item, 'spec') ?? item, 'current'), 'value') : undefined
+    return value === undefined ? [] : value.kind === 'list' ? value.items : [value]
+  })
+  return [...filters, ...groupings.filter(node => node.kind === 'text')]
 }

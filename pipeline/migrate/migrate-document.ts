@@ -8,6 +8,7 @@ import {
   labelsOfPanel,
   labelsOfTagKeys,
   labelsOfRule,
+  regexesOfPanel,
   relabel,
   textsOfPanel,
   type LabelPlace,
@@ -80,7 +81,12 @@ function writeDocument(found: Found, surroundings: Surroundings): MigratedDocume
     const rewriting = pen.rewrite(query.text, rewriteExpression(query.text.text, surroundings))
     scopes.set(query, rewriting.scope)
     const { scope } = rewriting
-    for (const legend of query.legends) pen.relabel(labelsOfLegend(legend), scope)
+    for (const legend of query.legends) {
+      pen.relabel(labelsOfLegend(legend), scope)
+      const at = rewriting.edits.length === 0 ? -1 : legend.text.search(/\{\{\s*__name__\s*\}\}/)
+      if (at >= 0)
+        pen.note(legend, { at, message: 'the name of the metric is shown here, and another one is asked for now' })
+    }
     if (query.tagKeys !== undefined) pen.relabel(labelsOfTagKeys(query.tagKeys), scope)
   }
   for (const variable of found.variables) writeVariable(variable, surroundings, pen)
@@ -93,7 +99,9 @@ function writeDocument(found: Found, surroundings: Surroundings): MigratedDocume
       places.filter(({ text }) => namedMetric(text.text, surroundings.vocabulary) === undefined),
       scope,
     )
-    if (kind === 'panel') for (const text of textsOfPanel(map)) remarkLabels(text, scope, pen)
+    if (kind !== 'panel') continue
+    for (const text of regexesOfPanel(map)) remarkRegex(text, scope, surroundings.vocabulary, pen)
+    for (const text of textsOfPanel(map)) remarkLabels(text, scope, pen)
   }
   for (const filter of found.filters) {
     const changes = [...surroundings.vocabulary.changes.values()].flat()
@@ -101,7 +109,7 @@ function writeDocument(found: Found, surroundings: Surroundings): MigratedDocume
     if (one === undefined) continue
     pen.remark(filter, {
       at: 0,
-      message: `"${filter.text}" filters every query; it changes for ${one.name}, among others`,
+      message: `"${filter.text}" filters or groups every query; it changes for ${one.name}, among others`,
     })
   }
   for (const text of found.rest) remarkMetric(text, surroundings.vocabulary, pen)
@@ -109,7 +117,32 @@ function writeDocument(found: Found, surroundings: Surroundings): MigratedDocume
   return pen.finish()
 }
 
-/** In a place that nothing is known of, such as the regular expression of a transformation. */
+/** A regular expression that finds a label would find another one, or none, by its new name. */
+function remarkRegex(text: TreeText, scope: LabelScope, { changes }: Vocabulary, pen: Pen): void {
+  const regex = pen.isDone(text) ? undefined : regexFrom(text.text)
+  if (regex === undefined) return
+  const labels = new Set([...changes.values()].flatMap(its => its.flatMap(change => [...change.labels.keys()])))
+  for (const label of labels) {
+    const resolution = scope.resolve(label)
+    if (resolution.kind !== 'renamed' && resolution.kind !== 'gone') continue
+    const to = resolution.kind === 'renamed' ? resolution.to : undefined
+    if (regex.test(label) === (to !== undefined && regex.test(to))) continue
+    const becomes = to === undefined ? 'has no successor' : `becomes "${to}"`
+    return pen.remark(text, { at: 0, message: `this may be meant to find label "${label}", which ${becomes}` })
+  }
+}
+
+/** As Grafana reads it: with or without slashes, for any part of a name. */
+function regexFrom(text: string): RegExp | undefined {
+  const [, body = text, flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(text) ?? []
+  try {
+    return new RegExp(body, flags.replaceAll(/[gy]/g, ''))
+  } catch {
+    return undefined
+  }
+}
+
+/** In a place that nothing is known of, such as a transformation. */
 function remarkLabels(text: TreeText, scope: LabelScope, pen: Pen): void {
   if (pen.isDone(text)) return
   for (const { 0: word, index } of text.text.matchAll(/(?<![\w.])[A-Za-z_]\w*/g)) {
@@ -171,6 +204,8 @@ function withNoteOf(name: string, rewriting: VariableRewriting): VariableRewriti
   return { ...rewriting, notes: [...notes, { at: 0, message }] }
 }
 
+const NOT_TAKEN = 'the way this text is written in the file does not take the change; in quotes it might'
+
 type Pen = ReturnType<typeof createPen>
 
 /** Collects what is to be changed and said. */
@@ -179,13 +214,16 @@ function createPen() {
   const editsByText = new Map<TreeText, readonly Edit[]>()
   const findings: Finding[] = []
   const done = new Set<TreeText>()
+  const rewritten = new Set<TreeText>()
   const counts = { expressions: 0, understood: 0, rewritten: 0, reported: 0 }
 
   /** Whether every place is known; if not, nothing is changed. */
   function change(text: TreeText, itsEdits: readonly Edit[]): boolean {
     // An anchor and its alias, or a copy of a copy: once is enough.
     done.add(text)
-    if (itsEdits.length === 0 || editsByText.has(text)) return true
+    const known = editsByText.get(text)
+    if (known !== undefined) return JSON.stringify(known) === JSON.stringify(itsEdits)
+    if (itsEdits.length === 0) return true
     const inFile = itsEdits.flatMap(edit => {
       const [start, end] = [text.originOf(edit.start), text.originOf(edit.end)]
       const spelling = text.spell(edit.text)
@@ -205,9 +243,10 @@ function createPen() {
 
   function rewrite<T extends Rewriting>(text: TreeText, rewriting: T): T {
     const isDone = change(text, rewriting.edits)
-    const remarks = isDone
-      ? rewriting.remarks
-      : [{ at: 0, message: 'the way this text is written in the file does not take the change; in quotes it might' }]
+    // What an alias stands for was counted where its anchor is.
+    if (rewritten.has(text) && isDone) return rewriting
+    rewritten.add(text)
+    const remarks = isDone ? rewriting.remarks : [{ at: 0, message: NOT_TAKEN }]
     for (const remark of remarks) say(text, remark, 'left')
     // Once for an expression, however often it uses the metric.
     const notes = new Map(rewriting.notes.toReversed().map(note => [note.message, note]))
@@ -231,7 +270,7 @@ function createPen() {
         else itsEdits.push(relabelled.edit)
         if ('note' in relabelled) say(text, { at: place.start, message: relabelled.note }, 'note')
       }
-      if (itsEdits.length > 0) change(text, itsEdits)
+      if (itsEdits.length > 0 && !change(text, itsEdits)) say(text, { at: 0, message: NOT_TAKEN }, 'left')
     }
   }
 
@@ -241,6 +280,7 @@ function createPen() {
     rewrite,
     relabel: relabelAll,
     remark: (text: TreeText, remark: Remark) => say(text, remark, 'left'),
+    note: (text: TreeText, remark: Remark) => say(text, remark, 'note'),
     problem: ({ offset, message }: SyntaxProblem) =>
       void findings.push({ offset, message: `${message}; this looks like a dashboard or rules`, kind: 'left' }),
     finish: (): MigratedDocument => ({ edits, editsByText, findings, counts }),

@@ -2,6 +2,7 @@
 import type { Edit } from './edits.ts'
 import type { VariableUse } from './grafana-variables.ts'
 import type { LabelScope } from './label-scope.ts'
+import { unescaped } from './string-literal.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** What is asked for, of all files alike. */
@@ -47,7 +48,8 @@ export function renameLabel(
   scope: LabelScope,
   walk: Walk,
 ): Renamed | undefined {
-  const label = walk.text.slice(place.start, place.end)
+  const written = walk.text.slice(place.start, place.end)
+  const label = unescaped(written)
   if (label === '__name__') walk.usesName(place.start)
   if (scope.shape === '') return undefined
   if (walk.variables.some(({ start, end }) => start < place.end && end > place.start)) {
@@ -57,6 +59,10 @@ export function renameLabel(
     return undefined
   }
   const resolution = scope.resolve(label)
+  if (label !== written && resolution.kind !== 'same') {
+    walk.remark(place.start, `"${label}" is written with escapes here, and changes`)
+    return undefined
+  }
   if (resolution.kind === 'renamed') {
     walk.change({ ...place, text: resolution.to })
     return resolution

@@ -115,15 +115,16 @@ export function dependsOnValues(at: number, label: string, to: string, walk: Wal
 /** How many labels a message names. */
 const MAX_NAMED = 3
 
-/** For messages. */
+/** For messages. The shape of what several metrics make up has theirs in parentheses. */
 export function describe({ shape }: LabelScope): string {
-  const parts = shape.split(' ').map(part => {
+  const changes = new Set(shape.split(/[ ()+]+/).filter(part => part.includes('>')))
+  const parts = Array.from(changes, part => {
     const [before, after] = part.split('>')
     if (before === '') return `${after} is added`
     return after === '' ? `${before} goes` : `${before} becomes ${after}`
   })
   const more = parts.length > MAX_NAMED ? `, and ${parts.length - MAX_NAMED} more` : ''
-  return shape === '' ? '' : `${parts.slice(0, MAX_NAMED).join(', ')}${more}`
+  return `${parts.slice(0, MAX_NAMED).join(', ')}${more}`
 }
 
 export function otherValues(label: string): string {

@@ -328,6 +328,16 @@ describe('rewriting an expression', () => {
     check([[DCGM, '{__name__="foo", __name__=~"fo+"}', '{__name__="foo", __name__=~"fo+"}']])
   })
 
+  it('tells which labels change where several metrics have them', () => {
+    checkLeft([
+      [
+        RUNAI,
+        'foo and (runai_project_info or runai_project_info{project="a"} or foo)',
+        /change so: none on the left, department_name becomes department on the right/,
+      ],
+    ])
+  })
+
   it('leaves labels that a variable names', () => {
     checkLeft([
       [RUNAI, 'label_join(runai_project_info, "a", "", $source)', /a label is not named here/],

@@ -1,18 +1,16 @@
 /** Makes of a series the one that another generation has in its place. */
 import type { Generation } from '../../pipeline/catalog/generation.ts'
 import type { MetricTranslation, ShapeTranslation } from '../../pipeline/catalog/translation.ts'
-import type { KnownAs } from '../../pipeline/cluster/identities.ts'
 import type { Look, Mapped } from '../../pipeline/model/label-processor.ts'
 import { getLabel, labelPairs, labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
 import { ONE } from '../../pipeline/model/scale.ts'
 import { metricFrom, type Metric, type Series } from '../../pipeline/model/series.ts'
-import type { Tracked } from '../../pipeline/model/tracked.ts'
-import { lookUpAttribute } from './look-up-labels.ts'
+import { lookUpAttribute, type Known } from './look-up-labels.ts'
 
 export type Translator = {
   readonly from: Generation
   readonly to: Generation
-  readonly table: Tracked<KnownAs>
+  readonly knownAs: Known
 }
 
 /** `other` is a series that is not meant, and `unknown` one whose ids nobody knows. */
@@ -97,10 +95,10 @@ function translateLabels(
   return labelsFrom(pairs)
 }
 
-function lookUpLabel(name: string, labels: Labels, { from, to, table }: Translator, look: Look): string | undefined {
+function lookUpLabel(name: string, labels: Labels, { from, to, knownAs }: Translator, look: Look): string | undefined {
   const said = (attribute: string): string | undefined => {
     const index = labels.names.findIndex(label => from.attributes.get(label) === attribute)
     return index < 0 ? undefined : labels.values[index]
   }
-  return lookUpAttribute(to.attributes.get(name) ?? '', said, table, look)
+  return lookUpAttribute(to.attributes.get(name) ?? '', said, knownAs, look)
 }

@@ -184,7 +184,9 @@ describe('rename', () => {
     const counted =
       'gpucol_processor_untranslated_series{metric="runai_run_time_seconds_per_workload",reason="unknown id"}'
     assert.equal(host.counted.get(counted), 1)
-    assert.deepEqual(host.logged, ['failing ids: series are left out: no roll_up tells what their ids stand for'])
+    assert.deepEqual(host.logged, [
+      'failing ids: series are left out: no receiver tells of pods, so that nobody knows their ids',
+    ])
     know(host.cluster)
     assert.equal(textFromBatch(give(input, first)), 'runai_job_total_runtime{clusterId="c",job_uuid="j-1"} 60\n')
     assert.equal(host.logged.at(-1), 'ok ids')

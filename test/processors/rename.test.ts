@@ -164,6 +164,16 @@ describe('rename', () => {
     `runai_gpu_memory_used_mebibytes_per_node{clusterId="c",node="node-a"} 3
     runai_gpu_memory_used_mebibytes_per_node{clusterId="c",node="node-b"} 4`,
   )
+  check(
+    'gives back the percentages that ratios were made of, to the last digit',
+    { from: 'dcgm-exporter-4.9', to: 'dcgm-exporter-4.8' },
+    `DCGM_FI_DEV_GPU_UTIL_RATIO{gpu="0"} 0.29
+    DCGM_FI_DEV_GPU_UTIL_RATIO{gpu="1"} 0.57
+    DCGM_FI_DEV_GPU_UTIL_RATIO{gpu="2"} 0.123456789012`,
+    `DCGM_FI_DEV_GPU_UTIL{gpu="0"} 29
+    DCGM_FI_DEV_GPU_UTIL{gpu="1"} 57
+    DCGM_FI_DEV_GPU_UTIL{gpu="2"} 12.3456789012`,
+  )
   it('counts and says once what was left out because the name was taken', () => {
     const { host, give } = renamed(NEWER)
     give(`runai_node_gpu_used_memory_bytes{node="a"} 1

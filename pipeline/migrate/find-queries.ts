@@ -22,8 +22,8 @@ export type Query = {
   readonly legends: readonly TreeText[]
   /** Labels of the result, with commas between them. */
   readonly tagKeys: TreeText | undefined
-  /** The name that a rule records the result under, and the labels that it gives it. */
-  readonly record?: { readonly name: string; readonly labels: readonly string[] }
+  /** The names of the series that a rule makes of the result, and the labels that it gives them. */
+  readonly made?: { readonly names: readonly string[]; readonly labels: readonly string[] }
 }
 
 export type DashboardVariable = {
@@ -132,10 +132,19 @@ function queryOf(map: TreeMap): Query | undefined {
   const text = textAt(map, 'expr')
   if (text === undefined || text.text.trim() === '') return undefined
   const legends = ['legendFormat', 'titleFormat', 'textFormat'].flatMap(key => textAt(map, key) ?? [])
-  const name = textAt(map, 'record')?.text
+  const names = namesMade(map)
   const given = valueAt(map, 'labels')
   const labels = given?.kind === 'map' ? given.entries.map(({ key }) => key.text) : []
-  return { text, legends, tagKeys: textAt(map, 'tagKeys'), ...(name !== undefined && { record: { name, labels } }) }
+  return { text, legends, tagKeys: textAt(map, 'tagKeys'), ...(names.length > 0 && { made: { names, labels } }) }
+}
+
+/** What alerts fire can be asked for, too, with the labels of their expressions. */
+const SERIES_OF_ALERTS = ['ALERTS', 'ALERTS_FOR_STATE']
+
+function namesMade(rule: TreeMap): readonly string[] {
+  const name = textAt(rule, 'record')?.text
+  if (name !== undefined) return [name]
+  return textAt(rule, 'alert') === undefined ? [] : SERIES_OF_ALERTS
 }
 
 function groupKindOf(map: TreeMap): QueryGroup['kind'] | undefined {

@@ -287,18 +287,20 @@ function createPen() {
   }
 }
 
-/** What becomes of the labels of recorded metrics, over all documents that are migrated at once. */
+/** What becomes of the labels of what rules make, over all documents that are migrated at once. */
 export function recordedScopes(documents: readonly Found[], wish: Wish): Recorded {
-  const rules = documents.flatMap(({ queries }) => queries.filter(({ record }) => record !== undefined))
+  const rules = documents.flatMap(({ queries }) => queries.filter(({ made }) => made !== undefined))
   let recorded = new Map<string, LabelScope>()
   // A rule may use what another records; a chain is as long as there are rules, and no honest one is longer than this.
   for (let round = 0; round < 10; round++) {
     const next = new Map<string, LabelScope>()
-    for (const { text, record } of rules) {
+    for (const { text, made } of rules) {
       const { scope } = rewriteExpression(text.text, { ...wish, recorded, translatedVariables: new Map() })
-      const given = record!.labels.reduce(withMadeLabel, scope)
-      const known = next.get(record!.name)
-      next.set(record!.name, known === undefined ? given : eitherOf(known, given))
+      const given = made!.labels.reduce(withMadeLabel, scope)
+      for (const name of made!.names) {
+        const known = next.get(name)
+        next.set(name, known === undefined ? given : eitherOf(known, given))
+      }
     }
     const isStable =
       next.size === recorded.size && [...next].every(([name, { shape }]) => recorded.get(name)?.shape === shape)

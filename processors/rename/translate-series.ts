@@ -1,9 +1,10 @@
 /** Makes of a series the one that another generation has in its place. */
 import type { Generation } from '../../pipeline/catalog/generation.ts'
 import type { MetricTranslation, ShapeTranslation } from '../../pipeline/catalog/translation.ts'
+import { scaleBetween } from '../../pipeline/catalog/units.ts'
 import type { Look, Mapped } from '../../pipeline/model/label-processor.ts'
 import { getLabel, labelPairs, labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
-import { ONE } from '../../pipeline/model/scale.ts'
+import { combine, ONE, type Scale } from '../../pipeline/model/scale.ts'
 import { metricFrom, type Metric, type Series } from '../../pipeline/model/series.ts'
 import { lookUpAttribute, type Known } from './look-up-labels.ts'
 
@@ -27,11 +28,19 @@ export function translateSeries(
   if (Object.entries(match).some(([name, value]) => getLabel(labels, name) !== value)) return 'other'
   const translated = translateLabels(labels, shape, translator, look)
   if (translated === undefined) return 'unknown'
+  const scale = combine(toldScale(metric, shape, translator.from), shape.scale)
   return {
-    metric: translateMetric(metric, translation, shape),
+    metric: translateMetric(metric, translation, shape, scale),
     labels: translated,
-    ...(shape.scale !== ONE && { scale: shape.scale }),
+    ...(scale !== ONE && { scale }),
   }
+}
+
+/** To the unit that a metric should be in from the one that its source says it is in. */
+function toldScale({ name, help }: Metric, { units }: ShapeTranslation, { toldUnits }: Generation): Scale {
+  const told = toldUnits.get(name)
+  if (told === undefined || !told.help.some(word => help.toLowerCase().includes(word))) return ONE
+  return scaleBetween(told.unit, units.from) ?? ONE
 }
 
 /** A metric that its owner describes in two ways comes in the one from which it differs least; of equals the first. */
@@ -59,8 +68,13 @@ export function distance({ names }: Labels, labels: readonly string[] | undefine
 const UNIT_WORDS: Readonly<Record<string, string>> = { '1': 'ratio', By: 'bytes', 'By/s': 'bytes per second' }
 
 /** What the source says of a metric in another unit is no longer true. */
-function translateMetric(metric: Metric, { from, to, help }: MetricTranslation, shape: ShapeTranslation): Metric {
-  const isInUnit = shape.scale === ONE
+function translateMetric(
+  metric: Metric,
+  { from, to, help }: MetricTranslation,
+  shape: ShapeTranslation,
+  scale: Scale,
+): Metric {
+  const isInUnit = scale === ONE
   const unit = isInUnit ? metric.unit : shape.units.to
   if (to === metric.name && unit === metric.unit) return metric
   const words = isInUnit ? metric.help : `${from}, in ${UNIT_WORDS[unit] ?? unit}.`

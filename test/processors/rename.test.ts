@@ -174,6 +174,16 @@ describe('rename', () => {
     DCGM_FI_DEV_GPU_UTIL{gpu="1"} 57
     DCGM_FI_DEV_GPU_UTIL{gpu="2"} 12.3456789012`,
   )
+  check(
+    'takes a ratio for the percentage that its help says it is',
+    { from: 'dcgm-exporter-4.9', to: 'dcgm-exporter-4.8' },
+    `# HELP DCGM_FI_DEV_GPU_UTIL_RATIO GPU utilization (in %).
+    DCGM_FI_DEV_GPU_UTIL_RATIO{gpu="0"} 29
+    # HELP DCGM_FI_DEV_ENC_UTIL_RATIO Encoder utilization (ratio).
+    DCGM_FI_DEV_ENC_UTIL_RATIO{gpu="0"} 0.29`,
+    `DCGM_FI_DEV_GPU_UTIL{gpu="0"} 29
+    DCGM_FI_DEV_ENC_UTIL{gpu="0"} 29`,
+  )
   it('counts and says once what was left out because the name was taken', () => {
     const { host, give } = renamed(NEWER)
     give(`runai_node_gpu_used_memory_bytes{node="a"} 1

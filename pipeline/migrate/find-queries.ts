@@ -37,6 +37,8 @@ export type DashboardVariable = {
   readonly filtered: readonly TreeText[]
   /** Picks the values from the result. */
   readonly regex: TreeText | undefined
+  /** What stands for all values. */
+  readonly allValue: TreeText | undefined
 }
 
 /** A panel or a rule: what else it says is about the labels of its queries. */
@@ -182,6 +184,7 @@ function variableOf(item: TreeNode, sources: SourceTypes): DashboardVariable | u
     label: textAt(parts, 'label'),
     filtered: itemsAt(parts, 'labelFilters').flatMap(filter => textAt(filter, 'label') ?? []),
     regex: textAt(item, 'regex'),
+    allValue: textAt(item, 'allValue'),
   }
 }
 

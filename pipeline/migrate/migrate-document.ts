@@ -44,11 +44,7 @@ export function migrateDocument(found: Found, wish: Wish, recorded: Recorded): M
  * all are tried, and those that something speaks against are given up until nothing does.
  */
 function translatedVariables(found: Found, surroundings: Surroundings): ReadonlyMap<string, string> {
-  const candidates = new Map<string, string>()
-  for (const { name, query, regex } of found.variables) {
-    const { translatedTo, remarks } = rewriteVariable(query.text, regex?.text ?? '', surroundings)
-    if (translatedTo !== undefined && remarks.length === 0) candidates.set(name, translatedTo)
-  }
+  const candidates = candidatesIn(found, surroundings)
   for (;;) {
     const bad = [...candidates.keys()].filter(name =>
       isRefused(name, found, { ...surroundings, translatedVariables: candidates }),
@@ -58,19 +54,35 @@ function translatedVariables(found: Found, surroundings: Surroundings): Readonly
   }
 }
 
-/** Whether something that uses the variable would be left as it is, or not follow. */
+/** One variable may ask by the values of another, so that it can be translated if the other is. */
+function candidatesIn({ variables }: Found, surroundings: Surroundings): Map<string, string> {
+  const candidates = new Map<string, string>()
+  let before = -1
+  while (candidates.size > before) {
+    before = candidates.size
+    for (const variable of variables) {
+      if (candidates.has(variable.name)) continue
+      const around = { ...surroundings, translatedVariables: candidates }
+      const { translatedTo, remarks } = rewriteVariable(variable, around)
+      if (translatedTo !== undefined && remarks.length === 0) candidates.set(variable.name, translatedTo)
+    }
+  }
+  return candidates
+}
+
+/** Whether something that uses the variable, or itself, would be left as it is, or not follow. */
 function isRefused(name: string, found: Found, surroundings: Surroundings): boolean {
   const uses = new RegExp(`\\$${name}\\b|\\$\\{${name}[.:}]|\\[\\[${name}[\\].:]`)
-  const others = found.variables.filter(variable => variable.name !== name)
   return (
     found.foreign.some(({ text }) => uses.test(text)) ||
     found.queries.some(
       ({ text: { text } }) => uses.test(text) && rewriteExpression(text, surroundings).remarks.length > 0,
     ) ||
-    others.some(
-      ({ query: { text }, regex }) =>
-        uses.test(text) && rewriteVariable(text, regex?.text ?? '', surroundings).remarks.length > 0,
-    )
+    found.variables.some(variable => {
+      if (variable.name !== name && !uses.test(variable.query.text)) return false
+      const { remarks, translatedTo } = rewriteVariable(variable, surroundings)
+      return remarks.length > 0 || (translatedTo !== undefined && !surroundings.translatedVariables.has(variable.name))
+    })
   )
 }
 
@@ -173,7 +185,7 @@ function namedMetric(text: string, { changes }: Vocabulary) {
 
 function writeVariable(variable: DashboardVariable, surroundings: Surroundings, pen: Pen): void {
   const { name, query, copies, metric, label, filtered, regex } = variable
-  const rewriting = refuseUntranslated(name, rewriteVariable(query.text, regex?.text ?? '', surroundings), surroundings)
+  const rewriting = refuseUntranslated(name, rewriteVariable(variable, surroundings), surroundings)
   pen.rewrite(query, withNoteOf(name, rewriting))
   for (const copy of copies) pen.change(copy, rewriting.edits)
   if (rewriting.edits.length > 0) {

@@ -1,5 +1,6 @@
 /** Queries of Grafana's variables: `label_values(metric, label)`, `query_result(expression)` and the like. */
 import type { Edit } from './edits.ts'
+import type { DashboardVariable } from './find-queries.ts'
 import { UNCHANGED } from './label-scope.ts'
 import { otherValues, type Surroundings } from './rename-label.ts'
 import { rewriteExpression, type Remark, type Rewriting } from './rewrite-expression.ts'
@@ -18,7 +19,17 @@ export type VariableRewriting = QueryRewriting & {
   readonly regexEdits: readonly Edit[]
 }
 
-export function rewriteVariable(query: string, regex: string, surroundings: Surroundings): VariableRewriting {
+export function rewriteVariable(variable: DashboardVariable, surroundings: Surroundings): VariableRewriting {
+  const rewriting = rewritePart(variable.query.text, variable.regex?.text ?? '', surroundings)
+  const all = variable.allValue?.text ?? ''
+  if (rewriting.translatedTo === undefined || all === '' || PICKS_ALL.test(all)) return rewriting
+  return {
+    ...left(0, `what stands for all is for other values: ${otherValues(rewriting.translatedTo)}`),
+    regexEdits: [],
+  }
+}
+
+function rewritePart(query: string, regex: string, surroundings: Surroundings): VariableRewriting {
   const rewriting = rewriteVariableQuery(query, surroundings)
   const { scope, translatedTo } = rewriting
   if (regex === '' || rewriting.remarks.length > 0) return { ...rewriting, regexEdits: [] }

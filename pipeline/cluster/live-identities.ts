@@ -29,24 +29,24 @@ export type LiveIdentities = {
 /** All pods are walked over, so not more often than this. */
 const INTERVAL_MS = 5000
 
-const NO_RESERVATIONS = assignmentRules()
+const USUAL_ASSIGNMENT = assignmentRules()
 
 type KnownPod = { readonly described: Described; readonly rules: WorkloadRules; readonly on: Dependencies | undefined }
 
 export function createLiveIdentities(cluster: Cluster, rulesNow: () => WorkloadRules, clock: Clock): LiveIdentities {
   const [tables, seen] = [clusterTables(cluster), seenTables(cluster)]
+  const told = identities(cluster)
   const table = createTracked<KnownAs>()
   const known = new WeakMap<Pod, KnownPod>()
   let changes = -1
   let refreshedMs = -Infinity
-  let isUsed = false
-  let isMissed = false
+  let isAsked = false
 
   function describe(found: FoundPod, rules: WorkloadRules): Described {
     const before = known.get(found.pod)
     if (before?.rules === rules && (before.on === undefined || !haveChanged(before.on))) return before.described
     const { result: identity, dependencies: on } = recordLooks(look =>
-      isReservation(found.pod, NO_RESERVATIONS) ? {} : identifyPod({ look, tables, seen }, found, rules).identity,
+      isReservation(found.pod, USUAL_ASSIGNMENT) ? {} : identifyPod({ look, tables, seen }, found, rules).identity,
     )
     const described = podFrom(found.pod, identity)
     known.set(found.pod, { described, rules, on })
@@ -54,6 +54,8 @@ export function createLiveIdentities(cluster: Cluster, rulesNow: () => WorkloadR
   }
 
   function refresh(): void {
+    // A roll-up tells of all that there are, and has walked over them already.
+    if (told.size > 0) return forget()
     if (trackedChanges() === changes) return
     // Whoever runs on a virtual clock compares what there is at the end of a step.
     if (clock.aligned !== true && clock.monotonic() - refreshedMs < INTERVAL_MS) return
@@ -78,21 +80,22 @@ export function createLiveIdentities(cluster: Cluster, rulesNow: () => WorkloadR
     changes = trackedChanges()
   }
 
+  function forget(): void {
+    if (table.size > 0) writeInto(table, { workloads: [], pods: [], nodes: [], workloadOf: () => undefined })
+  }
+
   return {
     get size() {
       return table.size
     },
     find(kind, id, look) {
       const key = identityKey(kind, id)
+      isAsked = true
       if (table.get(key) === undefined) refresh()
-      const found = look(table.entry(key))
-      isUsed ||= found !== undefined
-      isMissed ||= found === undefined
-      return found
+      return look(table.entry(key))
     },
     check() {
-      // What a roll-up did not tell of is most likely nothing that there is.
-      if (isUsed || (isMissed && identities(cluster).size === 0)) refresh()
+      if (isAsked) refresh()
     },
   }
 }

@@ -18,7 +18,7 @@ import { duration, parseDuration } from '../pipeline/config/fields.ts'
 import type { Batch } from '../pipeline/model/batch.ts'
 import type { SeriesMap } from '../pipeline/model/label-processor.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
-import { createJoinedAgain } from './join-workload/joined-again.ts'
+import { createMappedAgain } from '../pipeline/cluster/mapped-again.ts'
 import { isJoinable, joinLabels, type JoinRules } from './join-workload/join-labels.ts'
 import { createOutcomeCounts } from './join-workload/outcome-counts.ts'
 import { addedLookUps, outgoingNames } from './join-workload/rules.ts'
@@ -165,7 +165,7 @@ export const joinWorkload = defineProcessor({
         return joined.labels
       },
     }
-    const again = createJoinedAgain(next)
+    const again = createMappedAgain(next)
     const processor = createSeriesProcessor(map, host, again.next)
     // Whoever runs on a virtual clock compares what there is at the end of a step.
     const keepsAll = host.clock.aligned === true

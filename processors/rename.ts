@@ -10,7 +10,12 @@ import {
   type Translation,
 } from '../pipeline/catalog/translation.ts'
 import { olderNameProblems, translationProblems } from '../pipeline/catalog/translation-problems.ts'
-import { identities, wantIdentities } from '../pipeline/cluster/identities.ts'
+import { usualWorkloadRules } from '../pipeline/catalog/workload-rules.ts'
+import { identities, identityKey, wantIdentities } from '../pipeline/cluster/identities.ts'
+import { joinerNear } from '../pipeline/cluster/joiners.ts'
+import { createMappedAgain } from '../pipeline/cluster/mapped-again.ts'
+import type { WorkloadRules } from '../pipeline/cluster/pod-identity.ts'
+import { createLiveIdentities } from '../pipeline/cluster/live-identities.ts'
 import { defineProcessor, type ConfigSchema, type Problem } from '../pipeline/component.ts'
 import type { Look, Mapped, SeriesMap } from '../pipeline/model/label-processor.ts'
 import type { Series } from '../pipeline/model/series.ts'
@@ -70,7 +75,17 @@ export const rename = defineProcessor({
       log,
     )
     const removed = new Set(translation.removed.map(({ metric }) => metric))
-    const translator: Translator = { ...translation, table: identities(cluster) }
+    const told = identities(cluster)
+    let usual: WorkloadRules | undefined
+    const live = createLiveIdentities(
+      cluster,
+      () => joinerNear(host)?.workload ?? (usual ??= usualWorkloadRules(catalogs)),
+      clock,
+    )
+    const translator: Translator = {
+      ...translation,
+      knownAs: (kind, id, look) => look(told.entry(identityKey(kind, id))) ?? live.find(kind, id, look),
+    }
     const warned = new Set<string>()
     let isMissing = false
     if (looksUp(translation)) wantIdentities(cluster)
@@ -122,10 +137,13 @@ export const rename = defineProcessor({
         return [series, ...mapped.filter(result => !isSame(result, series))]
       },
     }
-    const processor = createSeriesProcessor(map, host, batch => {
+    const again = createMappedAgain(batch => {
       deprecated.note(batch)
       next(batch)
     })
+    const processor = createSeriesProcessor(map, host, again.next)
+    // Whoever runs on a virtual clock compares what there is at the end of a step, when ids may be known.
+    const keepsAll = clock.aligned === true && looksUp(translation)
     let unobserve = (): void => {}
     return {
       start() {
@@ -136,13 +154,21 @@ export const rename = defineProcessor({
       },
       consume(batch) {
         emission.check()
+        live.check()
+        again.forget(batch.source)
+        if (keepsAll) again.keep(batch)
         processor.consume(batch)
-        if (translator.table.size > 0) log.state('ids', 'ok')
+        if (told.size + live.size > 0) log.state('ids', 'ok')
         else if (isMissing)
-          log.state('ids', 'failing', 'series are left out: no roll_up tells what their ids stand for')
+          log.state('ids', 'failing', 'series are left out: no receiver tells of pods, so that nobody knows their ids')
+      },
+      flush() {
+        live.check()
+        again.run(batch => processor.consume(batch))
       },
       stop() {
         unobserve()
+        again.clear()
       },
       describe: () => `${from} to ${to}, ${translation.metrics.size} metrics`,
     }

@@ -8,15 +8,14 @@ import {
   knownFacts,
   loadInputCatalog,
   loadOutputCatalog,
-  loadWorkloadsCatalog,
   outputCatalogProblems,
   outputMetricProblems,
 } from '../pipeline/catalog/catalogs.ts'
 import { outputMetricSchema } from '../pipeline/catalog/output-schema.ts'
-import { workloadRules } from '../pipeline/catalog/workload-rules.ts'
+import { usualWorkloadRules } from '../pipeline/catalog/workload-rules.ts'
 import { assignmentRules, RESERVATION_NAMESPACES } from '../pipeline/cluster/assignment-rules.ts'
 import { createClusterGate } from '../pipeline/cluster/cluster-gate.ts'
-import { joinersOf, type Joiner } from '../pipeline/cluster/joiners.ts'
+import { joinerNear, joinersOf, type Joiner } from '../pipeline/cluster/joiners.ts'
 import { SEEN_DEVICES, type SeenDevice } from '../pipeline/cluster/seen.ts'
 import { clusterTables } from '../pipeline/cluster/tables.ts'
 import { defineProcessor, RefusedError, type ConfigSchema, type Host } from '../pipeline/component.ts'
@@ -185,7 +184,7 @@ export const rollUp = defineProcessor({
         isConsumed: name => intake.wants(name) || objectFacts.has(name),
         keepInput: options.keep_input,
         tables,
-        joined: () => joinedBy(joinerOf(host)),
+        joined: () => joinedBy(joinerNear(host)),
         apiTells: apiTells.entry('tells'),
       }),
       host,
@@ -309,15 +308,11 @@ type ModelOptions = {
 
 /** What a pod belongs to is what `join_workload` says in the same pipeline; where there is none, what it would say by default. */
 function rulesOfModel(options: ModelOptions, host: Host): () => ModelRules {
-  const usual = workloadRules(loadWorkloadsCatalog(host.catalogs, 'workloads'), {
-    lookUps: {},
-    stopAt: [],
-    missingOwner: 'reference',
-  })
+  const usual = usualWorkloadRules(host.catalogs)
   const assignment = assignmentRules(options)
   let known: ModelRules | undefined
   return () => {
-    const workload = joinerOf(host)?.workload ?? usual
+    const workload = joinerNear(host)?.workload ?? usual
     if (known?.workload !== workload) {
       known = {
         workload,
@@ -329,11 +324,6 @@ function rulesOfModel(options: ModelOptions, host: Host): () => ModelRules {
     }
     return known
   }
-}
-
-function joinerOf({ cluster, pipeline }: Host): Joiner | undefined {
-  const joiners = [...joinersOf(cluster)]
-  return joiners.find(joiner => joiner.pipeline === pipeline) ?? joiners[0]
 }
 
 /** A node is a label that series of Kubernetes objects have of their own. */

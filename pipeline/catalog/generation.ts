@@ -23,6 +23,8 @@ export type LegacyRow = {
   readonly said: LegacyMetric
 }
 
+export type ToldUnit = { readonly unit: string; readonly help: readonly string[] }
+
 export type Generation = {
   readonly name: string
   readonly about: string
@@ -34,6 +36,8 @@ export type Generation = {
   readonly rows: ReadonlyMap<string, LegacyRow>
   /** What labels are, of this generation and where it says nothing of the next. */
   readonly attributes: ReadonlyMap<string, string>
+  /** Metrics that are in another unit where their help has one of some words. */
+  readonly toldUnits: ReadonlyMap<string, ToldUnit>
   /** By label of this generation that of the next. */
   readonly successors: ReadonlyMap<string, string>
   /** The shapes of a metric, also of one that never changed; undefined if nobody knows it. */
@@ -59,6 +63,7 @@ export function generationOfOutput(name: string, { about, metrics, labels }: Out
     rows: new Map(),
     attributes: new Map(Object.entries(labels)),
     successors: new Map(),
+    toldUnits: new Map(),
     shapesOf: metric => shapes.get(metric),
     isClosed: true,
     names: () => new Set(shapes.keys()),
@@ -82,6 +87,7 @@ export function generationOfLegacy(name: string, catalog: LegacyCatalog, next: G
     rows,
     attributes: new Map([...(next?.attributes ?? []), ...Object.entries(catalog.labels)]),
     successors: new Map(Object.entries(catalog.successors)),
+    toldUnits: new Map(Object.entries(catalog.told_units)),
     shapesOf(metric) {
       const own = rows.get(metric)
       if (own !== undefined) return own.shapes

@@ -109,6 +109,25 @@ export const legacySchema = {
       additionalProperties: { type: 'string', minLength: 1 },
       description: 'By the name of a label the one that stands in its place in the next generation.',
     },
+    told_units: {
+      type: 'object',
+      default: {},
+      additionalProperties: {
+        type: 'object',
+        properties: {
+          unit: { type: 'string', description: 'The unit.' },
+          help: {
+            type: 'array',
+            items: { type: 'string', minLength: 1 },
+            minItems: 1,
+            description: 'Words, one of which its help has then.',
+          },
+        },
+        required: ['unit', 'help'],
+        additionalProperties: false,
+      },
+      description: 'By the name of a metric another unit that it is in where its source says so.',
+    },
     added: {
       type: 'array',
       items: { type: 'string', minLength: 1 },

@@ -22,8 +22,13 @@ export function legacyMistakes(catalog: LegacyCatalog, next: Generation | undefi
   ]
 }
 
-function headMistakes({ labels, successor, metrics, added }: LegacyCatalog): Mistake[] {
+function headMistakes({ labels, successor, metrics, added, told_units }: LegacyCatalog): Mistake[] {
   const mistakes: Mistake[] = []
+  for (const [name, { unit }] of Object.entries(told_units)) {
+    if (isUnit(unit)) continue
+    const suggestion = closest(unit, unitNames())
+    mistakes.push({ path: ['told_units', name, 'unit'], message: `unknown unit "${unit}"`, suggestion })
+  }
   for (const [name, attribute] of Object.entries(labels)) {
     if (!isAttribute(attribute)) {
       mistakes.push({ path: ['labels', name], message: `"${attribute}" is nothing that a label can be` })

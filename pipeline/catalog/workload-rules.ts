@@ -3,6 +3,8 @@ import { parseGuess } from '../cluster/guess-owner.ts'
 import { parseIdentityRules, type IdentityLabel } from '../cluster/identity.ts'
 import type { WorkloadRules } from '../cluster/pod-identity.ts'
 import { kindTest, typeFinder } from '../cluster/workload-kinds.ts'
+import type { Catalogs } from '../component.ts'
+import { loadWorkloadsCatalog } from './catalogs.ts'
 import type { WorkloadsCatalog } from './workloads-schema.ts'
 
 export type MissingOwner = 'reference' | 'labels' | 'names'
@@ -24,4 +26,13 @@ export function workloadRules(
       .filter(({ label }) => missingOwner === 'names' || (missingOwner === 'labels' && label !== undefined))
       .map(parseGuess),
   }
+}
+
+/** What `join_workload` goes by where a config says nothing else. */
+export function usualWorkloadRules(catalogs: Catalogs): WorkloadRules {
+  return workloadRules(loadWorkloadsCatalog(catalogs, 'workloads'), {
+    lookUps: {},
+    stopAt: [],
+    missingOwner: 'reference',
+  })
 }

@@ -13,7 +13,7 @@ export type KnownAs = Labels
 export type IdentityKind = 'workload_id' | 'job_id' | 'pod_uid' | 'pod' | 'node'
 
 /** Something that has attributes. */
-type Described = { get(attribute: string): string | undefined }
+export type Described = { get(attribute: string): string | undefined }
 
 export function identityKey(kind: IdentityKind, id: string): string {
   return `${kind} ${id}`
@@ -54,11 +54,17 @@ const OF_PODS = ['pod', 'namespace', 'pod_uid']
 const OF_NODES = ['node', 'model', 'ready', 'schedulable', 'nodepool']
 
 /** What was written, whoever did it: there may be several roll-ups, and others after a reload. */
-const written = new WeakMap<Cluster, ReadonlySet<string>>()
+const written = new WeakMap<Tracked<KnownAs>, ReadonlySet<string>>()
 
-/** Writes what has changed, if somebody wants it; whether that is so. An id that two things have stands for neither. */
+/** Writes what has changed, if somebody wants it; whether that is so. */
 export function writeIdentities(cluster: Cluster, it: Identified): boolean {
   if (wanted(cluster).size === 0) return false
+  writeInto(identities(cluster), it)
+  return true
+}
+
+/** An id that two things have stands for neither. */
+export function writeInto(table: Tracked<KnownAs>, it: Identified): void {
   const found = new Map<string, KnownAs | undefined>()
   const note = (kind: IdentityKind, id: string | undefined, known: KnownAs): void => {
     if (id === undefined || id === '') return
@@ -79,11 +85,9 @@ export function writeIdentities(cluster: Cluster, it: Identified): boolean {
     note('pod', `${pod.get('namespace')}/${pod.get('pod')}`, known)
   }
   for (const node of it.nodes) note('node', node.get('node'), knownAs(node, OF_NODES))
-  const table = identities(cluster)
-  for (const key of written.get(cluster) ?? []) if (found.get(key) === undefined) table.delete(key)
+  for (const key of written.get(table) ?? []) if (found.get(key) === undefined) table.delete(key)
   for (const [key, known] of found) if (known !== undefined) table.set(key, known)
-  written.set(cluster, new Set(found.keys()))
-  return true
+  written.set(table, new Set(found.keys()))
 }
 
 /** There are many pods, and most have not changed. */

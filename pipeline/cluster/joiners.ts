@@ -1,5 +1,5 @@
 /** Who adds to series what their pods belong to, and by which rules: so that `gpucol explain` can say what happens to a pod. */
-import type { Cluster } from '../component.ts'
+import type { Cluster, Host } from '../component.ts'
 import type { AssignmentRules } from './assignment-rules.ts'
 import type { LookUp } from './look-up.ts'
 import type { WorkloadRules } from './pod-identity.ts'
@@ -25,4 +25,10 @@ export function joinersOf(cluster: Cluster): Set<Joiner> {
   let joiners = known.get(cluster)
   if (joiners === undefined) known.set(cluster, (joiners = new Set()))
   return joiners
+}
+
+/** Whose rules count in a pipeline: those of its own, else of any other. */
+export function joinerNear({ cluster, pipeline }: Pick<Host, 'cluster' | 'pipeline'>): Joiner | undefined {
+  const joiners = [...joinersOf(cluster)]
+  return joiners.find(joiner => joiner.pipeline === pipeline) ?? joiners[0]
 }

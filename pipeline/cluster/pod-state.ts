@@ -7,6 +7,14 @@ export function isFinished({ phase }: Pod): boolean {
   return phase === 'Succeeded' || phase === 'Failed'
 }
 
+/** Which of two pods a workload takes after: one that has not finished, then the older one. */
+export function countsBefore(a: Pod, b: Pod): boolean {
+  if (isFinished(a) !== isFinished(b)) return isFinished(b)
+  const [createdA, createdB] = [a.createdMs ?? Infinity, b.createdMs ?? Infinity]
+  if (createdA !== createdB) return createdA < createdB
+  return a.uid < b.uid
+}
+
 /** Whether it has what it asked for: from the time it is bound to a node, also while it starts or is being deleted. */
 export function isBound(pod: Pod): boolean {
   return pod.node !== '' && !isFinished(pod)

@@ -23,6 +23,8 @@ export function sourceTypesIn(map: TreeNode): [name: string, type: string][] {
 
 /** Undefined where a map does not say where its data is from. */
 export function isOfOtherSource(map: TreeMap, sources: SourceTypes): boolean | undefined {
+  // Rules of Loki, which look like those of Prometheus.
+  if (textAt(map, 'apiVersion')?.text.startsWith('loki.') === true) return true
   const type = typeOf(map)
   // Mixed sources say it query by query, and a variable as a source says nothing by itself.
   if (type !== undefined && !/^(datasource|grafana|-- .* --)$|^[$[]/.test(type)) return !PROMETHEUS.test(type)

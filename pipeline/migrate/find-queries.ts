@@ -22,8 +22,8 @@ export type Query = {
   readonly legends: readonly TreeText[]
   /** Labels of the result, with commas between them. */
   readonly tagKeys: TreeText | undefined
-  /** The name that a rule records the result under, and the labels that it gives it. */
-  readonly record?: { readonly name: string; readonly labels: readonly string[] }
+  /** The names of the series that a rule makes of the result, and the labels that it gives them. */
+  readonly made?: { readonly names: readonly string[]; readonly labels: readonly string[] }
 }
 
 export type DashboardVariable = {
@@ -37,6 +37,8 @@ export type DashboardVariable = {
   readonly filtered: readonly TreeText[]
   /** Picks the values from the result. */
   readonly regex: TreeText | undefined
+  /** What stands for all values. */
+  readonly allValue: TreeText | undefined
 }
 
 /** A panel or a rule: what else it says is about the labels of its queries. */
@@ -132,10 +134,19 @@ function queryOf(map: TreeMap): Query | undefined {
   const text = textAt(map, 'expr')
   if (text === undefined || text.text.trim() === '') return undefined
   const legends = ['legendFormat', 'titleFormat', 'textFormat'].flatMap(key => textAt(map, key) ?? [])
-  const name = textAt(map, 'record')?.text
+  const names = namesMade(map)
   const given = valueAt(map, 'labels')
   const labels = given?.kind === 'map' ? given.entries.map(({ key }) => key.text) : []
-  return { text, legends, tagKeys: textAt(map, 'tagKeys'), ...(name !== undefined && { record: { name, labels } }) }
+  return { text, legends, tagKeys: textAt(map, 'tagKeys'), ...(names.length > 0 && { made: { names, labels } }) }
+}
+
+/** What alerts fire can be asked for, too, with the labels of their expressions. */
+const SERIES_OF_ALERTS = ['ALERTS', 'ALERTS_FOR_STATE']
+
+function namesMade(rule: TreeMap): readonly string[] {
+  const name = textAt(rule, 'record')?.text
+  if (name !== undefined) return [name]
+  return textAt(rule, 'alert') === undefined ? [] : SERIES_OF_ALERTS
 }
 
 function groupKindOf(map: TreeMap): QueryGroup['kind'] | undefined {
@@ -173,14 +184,21 @@ function variableOf(item: TreeNode, sources: SourceTypes): DashboardVariable | u
     label: textAt(parts, 'label'),
     filtered: itemsAt(parts, 'labelFilters').flatMap(filter => textAt(filter, 'label') ?? []),
     regex: textAt(item, 'regex'),
+    allValue: textAt(item, 'allValue'),
   }
 }
 
-/** Labels that a dashboard filters all its queries by. */
+/** Labels that a dashboard filters or groups all its queries by. */
 function filtersOf(map: TreeMap): TreeText[] {
   const variables = [...itemsAt(valueAt(map, 'templating'), 'list'), ...itemsAt(map, 'variables')]
-  return variables
+  const filters = variables
     .flatMap(item => [item, valueAt(item, 'spec')])
     .flatMap(item => [...itemsAt(item, 'filters'), ...itemsAt(item, 'baseFilters')])
     .flatMap(filter => textAt(filter, 'key') ?? [])
+  const groupings = variables.flatMap(item => {
+    const isGrouping = textAt(item, 'type')?.text === 'groupby' || textAt(item, 'kind')?.text === 'GroupByVariable'
+    const value = isGrouping ? valueAt(valueAt(valueAt(item, 'spec') ?? item, 'current'), 'value') : undefined
+    return value === undefined ? [] : value.kind === 'list' ? value.items : [value]
+  })
+  return [...filters, ...groupings.filter(node => node.kind === 'text')]
 }

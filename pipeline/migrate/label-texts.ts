@@ -66,11 +66,32 @@ function fieldsOfMappings(mappings: TreeNode | undefined): LabelPlace[] {
 
 /** All that a panel says of how its results are shown. */
 export function textsOfPanel(panel: TreeNode): TreeText[] {
+  return partsOfPanel(panel).flatMap(textsOf)
+}
+
+function partsOfPanel(panel: TreeNode): TreeNode[] {
   const spec = valueAt(panel, 'spec') ?? panel
   const parts = ['fieldConfig', 'options', 'transformations', 'mappings', 'styles', 'links', 'vizConfig']
   const newer = valueAt(valueAt(valueAt(spec, 'data'), 'spec'), 'transformations')
-  return [...parts.map(part => valueAt(spec, part)), newer].flatMap(node => (node === undefined ? [] : textsOf(node)))
+  return [...parts.map(part => valueAt(spec, part)), newer].filter(node => node !== undefined)
 }
+
+/** Regular expressions that find fields by their names. */
+export function regexesOfPanel(panel: TreeNode): TreeText[] {
+  return partsOfPanel(panel).flatMap(regexesUnder)
+}
+
+function regexesUnder(node: TreeNode): TreeText[] {
+  if (node.kind === 'list') return node.items.flatMap(regexesUnder)
+  if (node.kind !== 'map') return []
+  const isById = textAt(node, 'id')?.text === 'byRegexp'
+  return node.entries.flatMap(({ key, value }) => {
+    const isRegex = REGEXES.includes(key.text) || (isById && key.text === 'options')
+    return value.kind !== 'text' ? regexesUnder(value) : isRegex ? value : []
+  })
+}
+
+const REGEXES = ['pattern', 'regex']
 
 /** Maps whose keys are fields. */
 const KEYED = ['excludeByName', 'includeByName', 'indexByName', 'renameByName', 'fields']

@@ -2,7 +2,7 @@
 import { compileRegex } from '../relabel/regex.ts'
 import type { VariableUse } from './grafana-variables.ts'
 import { childOf, type PromqlNode } from './promql-tree.ts'
-import { stringContent } from './string-literal.ts'
+import { stringContent, unescaped } from './string-literal.ts'
 
 export type MetricName =
   /** `start` and `end` are those of the name itself, without quotes. */
@@ -14,18 +14,34 @@ export type MetricName =
 
 export function metricNameOf(selector: PromqlNode, text: string, variables: readonly VariableUse[]): MetricName {
   const identifier = childOf(selector, 'Identifier')
-  if (identifier !== undefined) return fromIdentifier(identifier, selector, text, variables)
   const matchers = childOf(selector, 'LabelMatchers')?.children ?? []
+  const tests = matchers.filter(matcher => labelText(matcher, text) === '__name__').map(one => readMatcher(one, text))
+  if (identifier !== undefined) {
+    return alone(fromIdentifier(identifier, selector, text, variables), tests, variables)
+  }
   const opaque = new Set(variables.filter(({ kind }) => kind === 'matchers').map(({ start }) => start))
   const quoted = matchers.find(({ type, from }) => type === 'QuotedLabelName' && !opaque.has(from))
-  if (quoted !== undefined) return named(text, quoted.from + 1, quoted.to - 1, variables)
-  const tests = matchers.filter(matcher => labelText(matcher, text) === '__name__').map(one => readMatcher(one, text))
+  if (quoted !== undefined) return alone(named(text, quoted.from + 1, quoted.to - 1, variables), tests, variables)
   const exact = tests.find(({ operator }) => operator === '=')
-  if (exact !== undefined) return named(text, exact.start, exact.end, variables)
+  if (exact !== undefined) {
+    const others = tests.filter(test => test !== exact)
+    return alone(named(text, exact.start, exact.end, variables), others, variables)
+  }
   return {
     kind: 'open',
     how: tests.length === 0 ? 'it names no metric' : 'the metric name is matched by a regular expression',
     isPossible: name => tests.every(test => passes(name, test, variables)),
+  }
+}
+
+/** What else is asked of the name would not be true of another name. */
+function alone(name: MetricName, others: readonly Matcher[], variables: readonly VariableUse[]): MetricName {
+  if (others.length === 0 || name.kind === 'number') return name
+  const isPossible = name.kind === 'open' ? name.isPossible : (one: string) => one === name.name
+  return {
+    kind: 'open',
+    how: 'the metric name is matched more than once',
+    isPossible: one => isPossible(one) && others.every(test => passes(one, test, variables)),
   }
 }
 
@@ -64,7 +80,12 @@ const NUMBERS_FIRST: Readonly<Record<string, number>> = {
 
 function named(text: string, start: number, end: number, variables: readonly VariableUse[]): MetricName {
   const inside = variables.filter(variable => variable.start >= start && variable.end <= end)
-  if (inside.length === 0) return { kind: 'named', name: text.slice(start, end), start, end }
+  const written = text.slice(start, end)
+  if (inside.length === 0 && written.includes('\\')) {
+    const meant = unescaped(written)
+    return { kind: 'open', how: 'the metric name is written with escapes', isPossible: name => name === meant }
+  }
+  if (inside.length === 0) return { kind: 'named', name: written, start, end }
   let pattern = ''
   let at = start
   for (const variable of inside) {
@@ -94,10 +115,10 @@ export function readMatcher(matcher: PromqlNode, text: string): Matcher {
   }
 }
 
-/** The label of a matcher or of a grouping, without quotes. */
+/** The label of a matcher or of a grouping, without quotes and escapes. */
 export function labelText(node: PromqlNode, text: string): string | undefined {
   const label = labelNode(node)
-  return label === undefined ? undefined : text.slice(label.start, label.end)
+  return label === undefined ? undefined : unescaped(text.slice(label.start, label.end))
 }
 
 export function labelNode(node: PromqlNode): { readonly start: number; readonly end: number } | undefined {
@@ -110,6 +131,7 @@ export function labelNode(node: PromqlNode): { readonly start: number; readonly 
 function passes(name: string, { operator, value, start, end }: Matcher, variables: readonly VariableUse[]): boolean {
   // A variable can hold anything.
   if (variables.some(variable => variable.start >= start && variable.end <= end)) return true
+  if (operator === '=') return name === value
   if (operator === '!=') return name !== value
   try {
     return compileRegex(value).matches(name) === (operator === '=~')

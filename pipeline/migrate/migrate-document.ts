@@ -8,6 +8,7 @@ import {
   labelsOfPanel,
   labelsOfTagKeys,
   labelsOfRule,
+  regexesOfPanel,
   relabel,
   textsOfPanel,
   type LabelPlace,
@@ -43,11 +44,7 @@ export function migrateDocument(found: Found, wish: Wish, recorded: Recorded): M
  * all are tried, and those that something speaks against are given up until nothing does.
  */
 function translatedVariables(found: Found, surroundings: Surroundings): ReadonlyMap<string, string> {
-  const candidates = new Map<string, string>()
-  for (const { name, query, regex } of found.variables) {
-    const { translatedTo, remarks } = rewriteVariable(query.text, regex?.text ?? '', surroundings)
-    if (translatedTo !== undefined && remarks.length === 0) candidates.set(name, translatedTo)
-  }
+  const candidates = candidatesIn(found, surroundings)
   for (;;) {
     const bad = [...candidates.keys()].filter(name =>
       isRefused(name, found, { ...surroundings, translatedVariables: candidates }),
@@ -57,19 +54,35 @@ function translatedVariables(found: Found, surroundings: Surroundings): Readonly
   }
 }
 
-/** Whether something that uses the variable would be left as it is, or not follow. */
+/** One variable may ask by the values of another, so that it can be translated if the other is. */
+function candidatesIn({ variables }: Found, surroundings: Surroundings): Map<string, string> {
+  const candidates = new Map<string, string>()
+  let before = -1
+  while (candidates.size > before) {
+    before = candidates.size
+    for (const variable of variables) {
+      if (candidates.has(variable.name)) continue
+      const around = { ...surroundings, translatedVariables: candidates }
+      const { translatedTo, remarks } = rewriteVariable(variable, around)
+      if (translatedTo !== undefined && remarks.length === 0) candidates.set(variable.name, translatedTo)
+    }
+  }
+  return candidates
+}
+
+/** Whether something that uses the variable, or itself, would be left as it is, or not follow. */
 function isRefused(name: string, found: Found, surroundings: Surroundings): boolean {
   const uses = new RegExp(`\\$${name}\\b|\\$\\{${name}[.:}]|\\[\\[${name}[\\].:]`)
-  const others = found.variables.filter(variable => variable.name !== name)
   return (
     found.foreign.some(({ text }) => uses.test(text)) ||
     found.queries.some(
       ({ text: { text } }) => uses.test(text) && rewriteExpression(text, surroundings).remarks.length > 0,
     ) ||
-    others.some(
-      ({ query: { text }, regex }) =>
-        uses.test(text) && rewriteVariable(text, regex?.text ?? '', surroundings).remarks.length > 0,
-    )
+    found.variables.some(variable => {
+      if (variable.name !== name && !uses.test(variable.query.text)) return false
+      const { remarks, translatedTo } = rewriteVariable(variable, surroundings)
+      return remarks.length > 0 || (translatedTo !== undefined && !surroundings.translatedVariables.has(variable.name))
+    })
   )
 }
 
@@ -80,7 +93,12 @@ function writeDocument(found: Found, surroundings: Surroundings): MigratedDocume
     const rewriting = pen.rewrite(query.text, rewriteExpression(query.text.text, surroundings))
     scopes.set(query, rewriting.scope)
     const { scope } = rewriting
-    for (const legend of query.legends) pen.relabel(labelsOfLegend(legend), scope)
+    for (const legend of query.legends) {
+      pen.relabel(labelsOfLegend(legend), scope)
+      const at = rewriting.edits.length === 0 ? -1 : legend.text.search(/\{\{\s*__name__\s*\}\}/)
+      if (at >= 0)
+        pen.note(legend, { at, message: 'the name of the metric is shown here, and another one is asked for now' })
+    }
     if (query.tagKeys !== undefined) pen.relabel(labelsOfTagKeys(query.tagKeys), scope)
   }
   for (const variable of found.variables) writeVariable(variable, surroundings, pen)
@@ -93,7 +111,9 @@ function writeDocument(found: Found, surroundings: Surroundings): MigratedDocume
       places.filter(({ text }) => namedMetric(text.text, surroundings.vocabulary) === undefined),
       scope,
     )
-    if (kind === 'panel') for (const text of textsOfPanel(map)) remarkLabels(text, scope, pen)
+    if (kind !== 'panel') continue
+    for (const text of regexesOfPanel(map)) remarkRegex(text, scope, surroundings.vocabulary, pen)
+    for (const text of textsOfPanel(map)) remarkLabels(text, scope, pen)
   }
   for (const filter of found.filters) {
     const changes = [...surroundings.vocabulary.changes.values()].flat()
@@ -101,7 +121,7 @@ function writeDocument(found: Found, surroundings: Surroundings): MigratedDocume
     if (one === undefined) continue
     pen.remark(filter, {
       at: 0,
-      message: `"${filter.text}" filters every query; it changes for ${one.name}, among others`,
+      message: `"${filter.text}" filters or groups every query; it changes for ${one.name}, among others`,
     })
   }
   for (const text of found.rest) remarkMetric(text, surroundings.vocabulary, pen)
@@ -109,7 +129,32 @@ function writeDocument(found: Found, surroundings: Surroundings): MigratedDocume
   return pen.finish()
 }
 
-/** In a place that nothing is known of, such as the regular expression of a transformation. */
+/** A regular expression that finds a label would find another one, or none, by its new name. */
+function remarkRegex(text: TreeText, scope: LabelScope, { changes }: Vocabulary, pen: Pen): void {
+  const regex = pen.isDone(text) ? undefined : regexFrom(text.text)
+  if (regex === undefined) return
+  const labels = new Set([...changes.values()].flatMap(its => its.flatMap(change => [...change.labels.keys()])))
+  for (const label of labels) {
+    const resolution = scope.resolve(label)
+    if (resolution.kind !== 'renamed' && resolution.kind !== 'gone') continue
+    const to = resolution.kind === 'renamed' ? resolution.to : undefined
+    if (regex.test(label) === (to !== undefined && regex.test(to))) continue
+    const becomes = to === undefined ? 'has no successor' : `becomes "${to}"`
+    return pen.remark(text, { at: 0, message: `this may be meant to find label "${label}", which ${becomes}` })
+  }
+}
+
+/** As Grafana reads it: with or without slashes, for any part of a name. */
+function regexFrom(text: string): RegExp | undefined {
+  const [, body = text, flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(text) ?? []
+  try {
+    return new RegExp(body, flags.replaceAll(/[gy]/g, ''))
+  } catch {
+    return undefined
+  }
+}
+
+/** In a place that nothing is known of, such as a transformation. */
 function remarkLabels(text: TreeText, scope: LabelScope, pen: Pen): void {
   if (pen.isDone(text)) return
   for (const { 0: word, index } of text.text.matchAll(/(?<![\w.])[A-Za-z_]\w*/g)) {
@@ -140,7 +185,7 @@ function namedMetric(text: string, { changes }: Vocabulary) {
 
 function writeVariable(variable: DashboardVariable, surroundings: Surroundings, pen: Pen): void {
   const { name, query, copies, metric, label, filtered, regex } = variable
-  const rewriting = refuseUntranslated(name, rewriteVariable(query.text, regex?.text ?? '', surroundings), surroundings)
+  const rewriting = refuseUntranslated(name, rewriteVariable(variable, surroundings), surroundings)
   pen.rewrite(query, withNoteOf(name, rewriting))
   for (const copy of copies) pen.change(copy, rewriting.edits)
   if (rewriting.edits.length > 0) {
@@ -171,6 +216,8 @@ function withNoteOf(name: string, rewriting: VariableRewriting): VariableRewriti
   return { ...rewriting, notes: [...notes, { at: 0, message }] }
 }
 
+const NOT_TAKEN = 'the way this text is written in the file does not take the change; in quotes it might'
+
 type Pen = ReturnType<typeof createPen>
 
 /** Collects what is to be changed and said. */
@@ -179,13 +226,16 @@ function createPen() {
   const editsByText = new Map<TreeText, readonly Edit[]>()
   const findings: Finding[] = []
   const done = new Set<TreeText>()
+  const rewritten = new Set<TreeText>()
   const counts = { expressions: 0, understood: 0, rewritten: 0, reported: 0 }
 
   /** Whether every place is known; if not, nothing is changed. */
   function change(text: TreeText, itsEdits: readonly Edit[]): boolean {
     // An anchor and its alias, or a copy of a copy: once is enough.
     done.add(text)
-    if (itsEdits.length === 0 || editsByText.has(text)) return true
+    const known = editsByText.get(text)
+    if (known !== undefined) return JSON.stringify(known) === JSON.stringify(itsEdits)
+    if (itsEdits.length === 0) return true
     const inFile = itsEdits.flatMap(edit => {
       const [start, end] = [text.originOf(edit.start), text.originOf(edit.end)]
       const spelling = text.spell(edit.text)
@@ -205,9 +255,10 @@ function createPen() {
 
   function rewrite<T extends Rewriting>(text: TreeText, rewriting: T): T {
     const isDone = change(text, rewriting.edits)
-    const remarks = isDone
-      ? rewriting.remarks
-      : [{ at: 0, message: 'the way this text is written in the file does not take the change; in quotes it might' }]
+    // What an alias stands for was counted where its anchor is.
+    if (rewritten.has(text) && isDone) return rewriting
+    rewritten.add(text)
+    const remarks = isDone ? rewriting.remarks : [{ at: 0, message: NOT_TAKEN }]
     for (const remark of remarks) say(text, remark, 'left')
     // Once for an expression, however often it uses the metric.
     const notes = new Map(rewriting.notes.toReversed().map(note => [note.message, note]))
@@ -231,7 +282,7 @@ function createPen() {
         else itsEdits.push(relabelled.edit)
         if ('note' in relabelled) say(text, { at: place.start, message: relabelled.note }, 'note')
       }
-      if (itsEdits.length > 0) change(text, itsEdits)
+      if (itsEdits.length > 0 && !change(text, itsEdits)) say(text, { at: 0, message: NOT_TAKEN }, 'left')
     }
   }
 
@@ -241,24 +292,27 @@ function createPen() {
     rewrite,
     relabel: relabelAll,
     remark: (text: TreeText, remark: Remark) => say(text, remark, 'left'),
+    note: (text: TreeText, remark: Remark) => say(text, remark, 'note'),
     problem: ({ offset, message }: SyntaxProblem) =>
       void findings.push({ offset, message: `${message}; this looks like a dashboard or rules`, kind: 'left' }),
     finish: (): MigratedDocument => ({ edits, editsByText, findings, counts }),
   }
 }
 
-/** What becomes of the labels of recorded metrics, over all documents that are migrated at once. */
+/** What becomes of the labels of what rules make, over all documents that are migrated at once. */
 export function recordedScopes(documents: readonly Found[], wish: Wish): Recorded {
-  const rules = documents.flatMap(({ queries }) => queries.filter(({ record }) => record !== undefined))
+  const rules = documents.flatMap(({ queries }) => queries.filter(({ made }) => made !== undefined))
   let recorded = new Map<string, LabelScope>()
   // A rule may use what another records; a chain is as long as there are rules, and no honest one is longer than this.
   for (let round = 0; round < 10; round++) {
     const next = new Map<string, LabelScope>()
-    for (const { text, record } of rules) {
+    for (const { text, made } of rules) {
       const { scope } = rewriteExpression(text.text, { ...wish, recorded, translatedVariables: new Map() })
-      const given = record!.labels.reduce(withMadeLabel, scope)
-      const known = next.get(record!.name)
-      next.set(record!.name, known === undefined ? given : eitherOf(known, given))
+      const given = made!.labels.reduce(withMadeLabel, scope)
+      for (const name of made!.names) {
+        const known = next.get(name)
+        next.set(name, known === undefined ? given : eitherOf(known, given))
+      }
     }
     const isStable =
       next.size === recorded.size && [...next].every(([name, { shape }]) => recorded.get(name)?.shape === shape)

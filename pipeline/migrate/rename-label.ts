@@ -2,6 +2,7 @@
 import type { Edit } from './edits.ts'
 import type { VariableUse } from './grafana-variables.ts'
 import type { LabelScope } from './label-scope.ts'
+import { unescaped } from './string-literal.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** What is asked for, of all files alike. */
@@ -47,7 +48,8 @@ export function renameLabel(
   scope: LabelScope,
   walk: Walk,
 ): Renamed | undefined {
-  const label = walk.text.slice(place.start, place.end)
+  const written = walk.text.slice(place.start, place.end)
+  const label = unescaped(written)
   if (label === '__name__') walk.usesName(place.start)
   if (scope.shape === '') return undefined
   if (walk.variables.some(({ start, end }) => start < place.end && end > place.start)) {
@@ -57,6 +59,10 @@ export function renameLabel(
     return undefined
   }
   const resolution = scope.resolve(label)
+  if (label !== written && resolution.kind !== 'same') {
+    walk.remark(place.start, `"${label}" is written with escapes here, and changes`)
+    return undefined
+  }
   if (resolution.kind === 'renamed') {
     walk.change({ ...place, text: resolution.to })
     return resolution
@@ -109,15 +115,16 @@ export function dependsOnValues(at: number, label: string, to: string, walk: Wal
 /** How many labels a message names. */
 const MAX_NAMED = 3
 
-/** For messages. */
+/** For messages. The shape of what several metrics make up has theirs in parentheses. */
 export function describe({ shape }: LabelScope): string {
-  const parts = shape.split(' ').map(part => {
+  const changes = new Set(shape.split(/[ ()+]+/).filter(part => part.includes('>')))
+  const parts = Array.from(changes, part => {
     const [before, after] = part.split('>')
     if (before === '') return `${after} is added`
     return after === '' ? `${before} goes` : `${before} becomes ${after}`
   })
   const more = parts.length > MAX_NAMED ? `, and ${parts.length - MAX_NAMED} more` : ''
-  return shape === '' ? '' : `${parts.slice(0, MAX_NAMED).join(', ')}${more}`
+  return `${parts.slice(0, MAX_NAMED).join(', ')}${more}`
 }
 
 export function otherValues(label: string): string {

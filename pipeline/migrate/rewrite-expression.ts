@@ -16,7 +16,7 @@ import {
   withoutLabels,
   type LabelScope,
 } from './label-scope.ts'
-import { labelNode } from './metric-name.ts'
+import { labelNode, labelText } from './metric-name.ts'
 import { childOf, parsePromql, type PromqlNode } from './promql-tree.ts'
 import {
   dependsOnValues,
@@ -196,7 +196,11 @@ function labelJoin(body: readonly PromqlNode[], scope: LabelScope, walk: Walk): 
 /** A label that is written over keeps its place and so gets its new name; one that is made keeps the name that it is given. */
 function makeLabel(made: PromqlNode, scope: LabelScope, walk: Walk): LabelScope {
   const label = made.type === 'StringLiteral' ? contentOf(made, walk) : undefined
-  if (label === undefined) return scope
+  const isVariable = walk.variables.some(({ start, end }) => start >= made.from && end <= made.to)
+  if (label === undefined || isVariable) {
+    renameString(made, scope, walk, renameLabel)
+    return scope
+  }
   const resolution = scope.resolve(label)
   if (resolution.kind === 'renamed' || resolution.kind === 'gone' || resolution.kind === 'unclear') {
     renameString(made, scope, walk, renameLabel)
@@ -275,8 +279,7 @@ function renameIn(grouping: PromqlNode | undefined, scope: LabelScope, walk: Wal
 
 function labelsIn(grouping: PromqlNode | undefined, { text }: Walk): string[] {
   return (grouping?.children ?? []).flatMap(child => {
-    const place = labelNode(child)
-    return place === undefined ? [] : text.slice(place.start, place.end)
+    return labelText(child, text) ?? []
   })
 }
 
@@ -294,7 +297,7 @@ function renameMatching(grouping: PromqlNode, sides: readonly [LabelScope, Label
   return grouping.children.flatMap(child => {
     const place = labelNode(child)
     if (place === undefined) return []
-    const label = walk.text.slice(place.start, place.end)
+    const label = labelText(child, walk.text)!
     if (agree(left.resolve(label), right.resolve(label))) rename(place, left, walk)
     else walk.remark(place.start, `"${label}" is not the same on both sides in ${walk.vocabulary.to}`)
     return [label]
@@ -302,7 +305,11 @@ function renameMatching(grouping: PromqlNode, sides: readonly [LabelScope, Label
 }
 
 function renameString(argument: PromqlNode, scope: LabelScope, walk: Walk, rename: Rename): Renamed | undefined {
-  if (argument.type !== 'StringLiteral') return undefined
+  if (argument.type !== 'StringLiteral') {
+    if (scope.shape !== '')
+      walk.remark(argument.from, `a label is not named here, and labels change: ${describe(scope)}`)
+    return undefined
+  }
   return rename({ start: argument.from + 1, end: argument.to - 1 }, scope, walk)
 }
 

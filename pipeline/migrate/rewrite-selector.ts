@@ -175,7 +175,7 @@ function rewriteMatcher(matcher: PromqlNode, scope: LabelScope, walk: Walk): voi
   const isMatcher = childOf(matcher, 'MatchOp') !== undefined
   const isVariable = variables.some(({ start, kind }) => start === matcher.from && kind === 'matchers')
   if (!isMatcher && !isVariable) return
-  const label = text.slice(place.start, place.end)
+  const label = labelText(matcher, text)!
   if (label === '__name__') return
   const renamed = renameLabel(place, scope, walk)
   if (!isMatcher) return

@@ -1,5 +1,6 @@
 /** Queries of Grafana's variables: `label_values(metric, label)`, `query_result(expression)` and the like. */
 import type { Edit } from './edits.ts'
+import type { DashboardVariable } from './find-queries.ts'
 import { UNCHANGED } from './label-scope.ts'
 import { otherValues, type Surroundings } from './rename-label.ts'
 import { rewriteExpression, type Remark, type Rewriting } from './rewrite-expression.ts'
@@ -18,18 +19,41 @@ export type VariableRewriting = QueryRewriting & {
   readonly regexEdits: readonly Edit[]
 }
 
-export function rewriteVariable(query: string, regex: string, surroundings: Surroundings): VariableRewriting {
+export function rewriteVariable(variable: DashboardVariable, surroundings: Surroundings): VariableRewriting {
+  const rewriting = rewritePart(variable.query.text, variable.regex?.text ?? '', surroundings)
+  const all = variable.allValue?.text ?? ''
+  if (rewriting.translatedTo === undefined || all === '' || PICKS_ALL.test(all)) return rewriting
+  return {
+    ...left(0, `what stands for all is for other values: ${otherValues(rewriting.translatedTo)}`),
+    regexEdits: [],
+  }
+}
+
+function rewritePart(query: string, regex: string, surroundings: Surroundings): VariableRewriting {
   const rewriting = rewriteVariableQuery(query, surroundings)
   const { scope, translatedTo } = rewriting
-  if (regex === '' || scope.shape === '' || rewriting.remarks.length > 0) return { ...rewriting, regexEdits: [] }
-  if (/^\s*query_result\b/.test(query)) return rewritePicked(rewriting, regex)
+  if (regex === '' || rewriting.remarks.length > 0) return { ...rewriting, regexEdits: [] }
+  const name = CALL.exec(query)?.[2] ?? 'series'
+  const isOfSeries = name === 'query_result' || name === 'series'
+  if (isOfSeries && rewriting.edits.length > 0 && namesMetric(regex, surroundings)) {
+    return { ...left(0, 'its regular expression looks for the name of the metric, which changes'), regexEdits: [] }
+  }
+  if (scope.shape === '') return { ...rewriting, regexEdits: [] }
+  if (isOfSeries) return rewritePicked(rewriting, regex)
   if (translatedTo === undefined || PICKS_ALL.test(regex)) return { ...rewriting, regexEdits: [] }
   return { ...left(0, `its regular expression is for other values: ${otherValues(translatedTo)}`), regexEdits: [] }
 }
 
+function namesMetric(regex: string, { vocabulary }: Surroundings): boolean {
+  return (regex.match(/[A-Za-z_:][\w:]*/g) ?? []).some(word => {
+    const [first] = vocabulary.changes.get(word) ?? []
+    return first !== undefined && first.to !== word
+  })
+}
+
 const PICKS_ALL = /^\/?\^?\(?\.[*+]\)?\$?\/?$/
 
-/** What the result of `query_result` is picked from is the text of series, label names included. */
+/** What the result of `query_result`, or of a selector by itself, is picked from is the text of series, label names included. */
 function rewritePicked(rewriting: QueryRewriting, regex: string): VariableRewriting {
   const regexEdits: Edit[] = []
   const translated = new Set<string>()

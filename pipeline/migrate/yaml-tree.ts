@@ -26,7 +26,9 @@ type ToFile = (offset: number) => number | undefined
 export function readYaml(text: string, toFile: ToFile = offset => offset, spellIn: Spell = inner => inner): TreeNode {
   const documents = parseDocuments(text)
   for (const document of documents) refuseErrors(text, document, toFile)
-  const items = documents.map(({ contents }) => readNode(contents, { text, toFile, spellIn, isInBrackets: false }, 0))
+  const items = documents.map(document =>
+    readNode(document.contents, { text, toFile, spellIn, document, known: new Map(), isInBrackets: false }, 0),
+  )
   return items.length === 1 ? items[0]! : { kind: 'list', start: 0, items }
 }
 
@@ -53,13 +55,21 @@ type Whole = {
   readonly text: string
   readonly toFile: ToFile
   readonly spellIn: Spell
+  readonly document: Document.Parsed
+  /** A text that aliases stand for is one and the same wherever it is. */
+  readonly known: Map<Scalar.Parsed, TreeText>
   /** In `[...]` or `{...}`, where texts without quotes end at commas and brackets. */
   readonly isInBrackets: boolean
 }
 
 function readNode(node: ParsedNode | null, around: Whole, depth: number): TreeNode {
-  // What an alias stands for is in the tree once, where its anchor is.
-  if (node === null || isAlias(node)) return { kind: 'other', start: 0 }
+  if (node === null) return { kind: 'other', start: 0 }
+  if (isAlias(node)) {
+    const meant = node.resolve(around.document)
+    // What an alias stands for is in the tree where its anchor is; but for texts it is there once, as many may be nested.
+    const text = isScalar(meant) ? around.known.get(meant as Scalar.Parsed) : undefined
+    return text ?? { kind: 'other', start: 0 }
+  }
   const hasBrackets = (isMap(node) || isSeq(node)) && node.flow === true
   const whole = hasBrackets ? { ...around, isInBrackets: true } : around
   const start = whole.toFile(node.range[0]) ?? 0
@@ -72,13 +82,31 @@ function readNode(node: ParsedNode | null, around: Whole, depth: number): TreeNo
 }
 
 function readEntries(map: YAMLMap.Parsed, whole: Whole, depth: number): TreeEntry[] {
-  return map.items.flatMap(({ key, value }) => {
+  const entries = map.items.flatMap(({ key, value }) => {
     const keyText = isScalar(key) ? readScalar(key as Scalar.Parsed, whole) : undefined
     return keyText === undefined ? [] : [{ key: keyText, value: readNode(value, whole, depth + 1) }]
   })
+  return [...entries, ...mergedEntries(map, whole)]
 }
 
-function readScalar(scalar: Scalar.Parsed, { text, toFile, spellIn, isInBrackets }: Whole): TreeText | undefined {
+/** What `<<: *anchor` brings: texts that the map does not have itself. The rest is where the anchor is. */
+function mergedEntries(map: YAMLMap.Parsed, { document, known }: Whole): TreeEntry[] {
+  const merged = map.items.find(({ key }) => isScalar(key) && key.value === '<<')?.value
+  const meant = isAlias(merged) ? merged.resolve(document) : undefined
+  if (!isMap(meant)) return []
+  return meant.items.flatMap(({ key, value }) => {
+    const [keyText, text] = [key, value].map(node => known.get(node as Scalar.Parsed))
+    return keyText === undefined || text === undefined || map.has(keyText.text) ? [] : [{ key: keyText, value: text }]
+  })
+}
+
+function readScalar(scalar: Scalar.Parsed, whole: Whole): TreeText | undefined {
+  const text = whole.known.get(scalar) ?? textFrom(scalar, whole)
+  if (text !== undefined) whole.known.set(scalar, text)
+  return text
+}
+
+function textFrom(scalar: Scalar.Parsed, { text, toFile, spellIn, isInBrackets }: Whole): TreeText | undefined {
   const { value, range, type } = scalar
   if (typeof value !== 'string') return undefined
   let origins: readonly number[] | undefined

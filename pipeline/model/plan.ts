@@ -4,6 +4,7 @@
 import type { Batch } from './batch.ts'
 import type { Fold, Range } from './label-processor.ts'
 import { columnCount, metricAt, type Layout } from './layout.ts'
+import { scaledBy } from './scale.ts'
 import type { Metric } from './series.ts'
 
 export type Plan = {
@@ -153,7 +154,7 @@ function fold(
     const input = folds.inputs[i]!
     const output = folds.outputs[i]!
     if (absentInputs !== undefined && absentInputs[input] === 1) continue
-    const value = (batch.values[input]! * folds.multiply[i]!) / folds.divide[i]!
+    const value = scaledBy(batch.values[input]!, folds.multiply[i]!, folds.divide[i]!)
     const low = folds.low[i]!
     if (!Number.isNaN(low) && !(value >= low && value <= folds.high[i]!)) {
       outside.count(output)

@@ -40,7 +40,22 @@ export function inverse(scale: Scale): Scale {
 }
 
 export function applyScale(value: number, scale: Scale): number {
-  return scale === ONE ? value : (value * scale.multiply) / scale.divide
+  return scale === ONE ? value : scaledBy(value, scale.multiply, scale.divide)
+}
+
+/** Numbers of so many places are what people and exporters write. */
+const PLACES = 1e6
+/** Above it there are no places, and numbers are whole. */
+const MAX_WITH_PLACES = 2 ** 53 / PLACES
+
+/**
+ * The double next to 0.29, a hundred times, is 28.999999999999996. Where a number of few places leads back to the very value, as 29 does
+ * here, the value was made of that.
+ */
+export function scaledBy(value: number, multiply: number, divide: number): number {
+  const scaled = (value * multiply) / divide
+  const short = Math.abs(scaled) < MAX_WITH_PLACES ? Math.round(scaled * PLACES) / PLACES : Math.round(scaled)
+  return short !== scaled && (short * divide) / multiply === value ? short : scaled
 }
 
 function greatestCommonDivisor(a: number, b: number): number {

@@ -1,18 +1,17 @@
 /** Makes of a series the one that another generation has in its place. */
 import type { Generation } from '../../pipeline/catalog/generation.ts'
 import type { MetricTranslation, ShapeTranslation } from '../../pipeline/catalog/translation.ts'
-import type { KnownAs } from '../../pipeline/cluster/identities.ts'
+import { scaleBetween } from '../../pipeline/catalog/units.ts'
 import type { Look, Mapped } from '../../pipeline/model/label-processor.ts'
 import { getLabel, labelPairs, labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
-import { ONE } from '../../pipeline/model/scale.ts'
+import { combine, ONE, type Scale } from '../../pipeline/model/scale.ts'
 import { metricFrom, type Metric, type Series } from '../../pipeline/model/series.ts'
-import type { Tracked } from '../../pipeline/model/tracked.ts'
-import { lookUpAttribute } from './look-up-labels.ts'
+import { lookUpAttribute, type Known } from './look-up-labels.ts'
 
 export type Translator = {
   readonly from: Generation
   readonly to: Generation
-  readonly table: Tracked<KnownAs>
+  readonly knownAs: Known
 }
 
 /** `other` is a series that is not meant, and `unknown` one whose ids nobody knows. */
@@ -29,11 +28,19 @@ export function translateSeries(
   if (Object.entries(match).some(([name, value]) => getLabel(labels, name) !== value)) return 'other'
   const translated = translateLabels(labels, shape, translator, look)
   if (translated === undefined) return 'unknown'
+  const scale = combine(toldScale(metric, shape, translator.from), shape.scale)
   return {
-    metric: translateMetric(metric, translation, shape),
+    metric: translateMetric(metric, translation, shape, scale),
     labels: translated,
-    ...(shape.scale !== ONE && { scale: shape.scale }),
+    ...(scale !== ONE && { scale }),
   }
+}
+
+/** To the unit that a metric should be in from the one that its source says it is in. */
+function toldScale({ name, help }: Metric, { units }: ShapeTranslation, { toldUnits }: Generation): Scale {
+  const told = toldUnits.get(name)
+  if (told === undefined || !told.help.some(word => help.toLowerCase().includes(word))) return ONE
+  return scaleBetween(told.unit, units.from) ?? ONE
 }
 
 /** A metric that its owner describes in two ways comes in the one from which it differs least; of equals the first. */
@@ -61,8 +68,13 @@ export function distance({ names }: Labels, labels: readonly string[] | undefine
 const UNIT_WORDS: Readonly<Record<string, string>> = { '1': 'ratio', By: 'bytes', 'By/s': 'bytes per second' }
 
 /** What the source says of a metric in another unit is no longer true. */
-function translateMetric(metric: Metric, { from, to, help }: MetricTranslation, shape: ShapeTranslation): Metric {
-  const isInUnit = shape.scale === ONE
+function translateMetric(
+  metric: Metric,
+  { from, to, help }: MetricTranslation,
+  shape: ShapeTranslation,
+  scale: Scale,
+): Metric {
+  const isInUnit = scale === ONE
   const unit = isInUnit ? metric.unit : shape.units.to
   if (to === metric.name && unit === metric.unit) return metric
   const words = isInUnit ? metric.help : `${from}, in ${UNIT_WORDS[unit] ?? unit}.`
@@ -97,10 +109,10 @@ function translateLabels(
   return labelsFrom(pairs)
 }
 
-function lookUpLabel(name: string, labels: Labels, { from, to, table }: Translator, look: Look): string | undefined {
+function lookUpLabel(name: string, labels: Labels, { from, to, knownAs }: Translator, look: Look): string | undefined {
   const said = (attribute: string): string | undefined => {
     const index = labels.names.findIndex(label => from.attributes.get(label) === attribute)
     return index < 0 ? undefined : labels.values[index]
   }
-  return lookUpAttribute(to.attributes.get(name) ?? '', said, table, look)
+  return lookUpAttribute(to.attributes.get(name) ?? '', said, knownAs, look)
 }

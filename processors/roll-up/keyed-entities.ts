@@ -2,7 +2,7 @@
  * What pods belong to: workloads, projects, users and so on. Its labels are those of its oldest live pod, so that a workload is one
  * series also where its pods say different things.
  */
-import { isFinished } from '../../pipeline/cluster/pod-state.ts'
+import { countsBefore } from '../../pipeline/cluster/pod-state.ts'
 import { NO_GROUPS, type Entity, type Group } from './entity.ts'
 import type { PodChange, PodRecord } from './pod-records.ts'
 import { Roster } from './roster.ts'
@@ -110,14 +110,6 @@ export class KeyedEntities {
 
 function oldest(members: ReadonlySet<PodRecord>): PodRecord | undefined {
   let first: PodRecord | undefined
-  for (const member of members) if (first === undefined || isBefore(member, first)) first = member
+  for (const member of members) if (first === undefined || countsBefore(member.pod, first.pod)) first = member
   return first
-}
-
-/** Those that have not finished come first, then the oldest. */
-function isBefore({ pod: a }: PodRecord, { pod: b }: PodRecord): boolean {
-  if (isFinished(a) !== isFinished(b)) return isFinished(b)
-  const [createdA, createdB] = [a.createdMs ?? Infinity, b.createdMs ?? Infinity]
-  if (createdA !== createdB) return createdA < createdB
-  return a.uid < b.uid
 }

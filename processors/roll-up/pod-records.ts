@@ -7,8 +7,9 @@ import { nodeOf } from '../../pipeline/cluster/find-node.ts'
 import type { FoundPod, PodReader, SeenTables } from '../../pipeline/cluster/find-pod.ts'
 import { isGpuResource, migProfile } from '../../pipeline/cluster/gpu-resources.ts'
 import type { Identity } from '../../pipeline/cluster/identity.ts'
+import { jobOfPod } from '../../pipeline/cluster/job-of-pod.ts'
 import { livePods } from '../../pipeline/cluster/live-pods.ts'
-import { inAnySpelling, lookUpOrNothing } from '../../pipeline/cluster/look-up.ts'
+import { lookUpOrNothing } from '../../pipeline/cluster/look-up.ts'
 import type { Container, Pod } from '../../pipeline/cluster/objects.ts'
 import { askedGpus, type AskedGpus } from '../../pipeline/cluster/pod-gpus.ts'
 import { identifyPod, type WorkloadRules } from '../../pipeline/cluster/pod-identity.ts'
@@ -171,9 +172,6 @@ function gpuShare(asked: AskedGpus | undefined): GpuShare {
   return asked.fraction === undefined && asked.memoryMib === undefined ? 'whole' : 'part'
 }
 
-const jobId = inAnySpelling('runai-job-id')
-const release = inAnySpelling('release')
-
 /** Of the container that has the GPUs, else of the first. */
 function imageOf({ containers }: Pod): string {
   const hasGpus = ({ limits }: Container): boolean =>
@@ -190,7 +188,7 @@ function attributesOf(
   share: GpuShare | undefined,
 ): Readonly<Record<string, string | undefined>> {
   const id = identity.workload_id?.value
-  const job = id === undefined ? undefined : jobOf(pod, id, identity)
+  const job = id === undefined ? undefined : jobOfPod(pod, id, identity)
   return {
     cluster: clusterId,
     pod: pod.name,
@@ -211,15 +209,5 @@ function attributesOf(
     job_id: job?.id,
     job_name: job?.name,
     job_type: id === undefined ? undefined : (identity.workload_type?.value ?? ''),
-  }
-}
-
-function jobOf(pod: Pod, id: string, identity: Identity): { readonly id: string; readonly name: string } {
-  const controller = pod.owners.find(owner => owner.controller && owner.uid !== '')
-  const marked = jobId(pod.annotations)
-  const owner = marked === undefined ? controller?.name : undefined
-  return {
-    id: marked ?? controller?.uid ?? id,
-    name: release(pod.labels) ?? owner ?? identity.workload_name?.value ?? '',
   }
 }

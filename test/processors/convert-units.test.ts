@@ -37,7 +37,7 @@ describe('convert_units', () => {
     'leaves alone what has no unit of the dimension where nothing is selected',
     [{ to: '%' }],
     'util_ratio 0.29\ntemp_celsius 41\nutil 0.5',
-    'temp_celsius 41\nutil 0.5\nutil_ratio 28.999999999999996\n',
+    'temp_celsius 41\nutil 0.5\nutil_ratio 29\n',
   )
   check(
     'changes the unit at the end of the name when asked, also before _total',

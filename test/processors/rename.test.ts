@@ -164,6 +164,26 @@ describe('rename', () => {
     `runai_gpu_memory_used_mebibytes_per_node{clusterId="c",node="node-a"} 3
     runai_gpu_memory_used_mebibytes_per_node{clusterId="c",node="node-b"} 4`,
   )
+  check(
+    'gives back the percentages that ratios were made of, to the last digit',
+    { from: 'dcgm-exporter-4.9', to: 'dcgm-exporter-4.8' },
+    `DCGM_FI_DEV_GPU_UTIL_RATIO{gpu="0"} 0.29
+    DCGM_FI_DEV_GPU_UTIL_RATIO{gpu="1"} 0.57
+    DCGM_FI_DEV_GPU_UTIL_RATIO{gpu="2"} 0.123456789012`,
+    `DCGM_FI_DEV_GPU_UTIL{gpu="0"} 29
+    DCGM_FI_DEV_GPU_UTIL{gpu="1"} 57
+    DCGM_FI_DEV_GPU_UTIL{gpu="2"} 12.3456789012`,
+  )
+  check(
+    'takes a ratio for the percentage that its help says it is',
+    { from: 'dcgm-exporter-4.9', to: 'dcgm-exporter-4.8' },
+    `# HELP DCGM_FI_DEV_GPU_UTIL_RATIO GPU utilization (in %).
+    DCGM_FI_DEV_GPU_UTIL_RATIO{gpu="0"} 29
+    # HELP DCGM_FI_DEV_ENC_UTIL_RATIO Encoder utilization (ratio).
+    DCGM_FI_DEV_ENC_UTIL_RATIO{gpu="0"} 0.29`,
+    `DCGM_FI_DEV_GPU_UTIL{gpu="0"} 29
+    DCGM_FI_DEV_ENC_UTIL{gpu="0"} 29`,
+  )
   it('counts and says once what was left out because the name was taken', () => {
     const { host, give } = renamed(NEWER)
     give(`runai_node_gpu_used_memory_bytes{node="a"} 1
@@ -184,7 +204,9 @@ describe('rename', () => {
     const counted =
       'gpucol_processor_untranslated_series{metric="runai_run_time_seconds_per_workload",reason="unknown id"}'
     assert.equal(host.counted.get(counted), 1)
-    assert.deepEqual(host.logged, ['failing ids: series are left out: no roll_up tells what their ids stand for'])
+    assert.deepEqual(host.logged, [
+      'failing ids: series are left out: no receiver tells of pods, so that nobody knows their ids',
+    ])
     know(host.cluster)
     assert.equal(textFromBatch(give(input, first)), 'runai_job_total_runtime{clusterId="c",job_uuid="j-1"} 60\n')
     assert.equal(host.logged.at(-1), 'ok ids')

@@ -50,6 +50,8 @@ function linesOf(
       gpu: String(series),
       row: `r${series}`,
     }
+    // What is a label by its new name was none before.
+    for (const { to: newer } of labels.values()) if (newer !== undefined) delete own[newer]
     // What a metric only may have is had by some.
     for (const [label, change] of labels) {
       if (!hasKnownLabels && series % 2 === 0) continue

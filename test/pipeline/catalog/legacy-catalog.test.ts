@@ -51,6 +51,11 @@ describe('legacy catalogs', () => {
   let number = 0
   for (const [name, change, expected] of [
     ['a unit that nobody knows', ['KiB', 'KiBB'], ['7:50: unknown unit "KiBB"']],
+    [
+      'a unit that is told and that nobody knows',
+      ['labels: { job: job_id }', 'labels: { job: job_id }\ntold_units: { kept: { unit: foo, help: [x] } }'],
+      ['6:29: unknown unit "foo"'],
+    ],
     ['a unit of something else', ['KiB', 's'], ['7:50: nothing leads from "s" to "By", the unit of new_bytes']],
     [
       'a unit that the successor says otherwise',

@@ -299,6 +299,53 @@ describe('rewriting an expression', () => {
     ])
   })
 
+  it('leaves names and labels that are written with escapes', () => {
+    const escaped = /is written with escapes/
+    checkLeft([
+      [RUNAI, String.raw`{__name__="runai\x5fjob_total_runtime"}`, escaped],
+      [RUNAI, String.raw`{"runai\137job_total_runtime"}`, escaped],
+      [RUNAI, String.raw`runai_project_info{"department\x5fname"="x"}`, escaped],
+      [RUNAI, String.raw`sum by ("department\u005fname") (runai_project_info)`, escaped],
+      [RUNAI, String.raw`label_join(runai_project_info, "a", "", "department\x5fname")`, escaped],
+    ])
+    check([
+      [RUNAI, String.raw`{"foo\x5fbar"}`, String.raw`{"foo\x5fbar"}`],
+      [
+        RUNAI,
+        String.raw`runai_project_info{department_name="\x41"}`,
+        String.raw`runai_project_info{department="\x41"}`,
+      ],
+    ])
+  })
+
+  it('leaves a metric whose name is matched more than once', () => {
+    const twice = /the metric name is matched more than once/
+    checkLeft([
+      [DCGM, '{__name__="DCGM_FI_DEV_GPU_UTIL", __name__=~"DCGM.*UTIL"}', twice],
+      [DCGM, '{__name__=~"DCGM.*UTIL", __name__="DCGM_FI_DEV_GPU_UTIL"}', twice],
+      [RUNAI, 'runai_job_total_runtime{__name__!=""}', twice],
+    ])
+    check([[DCGM, '{__name__="foo", __name__=~"fo+"}', '{__name__="foo", __name__=~"fo+"}']])
+  })
+
+  it('tells which labels change where several metrics have them', () => {
+    checkLeft([
+      [
+        RUNAI,
+        'foo and (runai_project_info or runai_project_info{project="a"} or foo)',
+        /change so: none on the left, department_name becomes department on the right/,
+      ],
+    ])
+  })
+
+  it('leaves labels that a variable names', () => {
+    checkLeft([
+      [RUNAI, 'label_join(runai_project_info, "a", "", $source)', /a label is not named here/],
+      [RUNAI, 'label_replace(runai_project_info, $made, "", "project", ".*")', /a label is not named here/],
+      [RUNAI, 'label_replace(runai_project_info, "$made", "", "project", ".*")', /a variable names the label/],
+    ])
+  })
+
   it('says so where rounding may decide', () => {
     const { result, notes } = rewrite('avg_over_time(DCGM_FI_DEV_GPU_UTIL[30m]) < 5', DCGM)
     assert.equal(result, '(avg_over_time(DCGM_FI_DEV_GPU_UTIL_RATIO[30m]) < 0.05) * 100')

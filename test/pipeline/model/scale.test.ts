@@ -27,6 +27,27 @@ describe('a scale', () => {
     assert.equal(applyScale(NaN, scaleOf(2)), NaN)
   })
 
+  it('gives back the number of few places that a value was made of', () => {
+    for (let percent = 0; percent <= 1000; percent++) {
+      assert.equal(applyScale(percent / 10 / 100, scaleOf(100)), percent / 10)
+    }
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 40 }), bytes => {
+        assert.equal(applyScale(bytes / 1e6, scaleOf(1_000_000)), bytes)
+      }),
+    )
+  })
+
+  it('otherwise changes nothing about what is multiplied', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true }), parts, parts, (value, a, b) => {
+        const [scale, plain] = [scaleOf(a, b), (value * scaleOf(a, b).multiply) / scaleOf(a, b).divide]
+        const scaled = applyScale(value, scale)
+        if (scaled !== plain) assert.equal((scaled * scale.divide) / scale.multiply, value)
+      }),
+    )
+  })
+
   for (const [multiply, divide] of [
     [0, 1],
     [1, 0],

@@ -1,22 +1,22 @@
 /**
- * Joins the last batch of a source once more: when the model of the cluster has become complete, and at the end of a step of a config
- * test. There all targets are scraped at one moment, in an order that means nothing, and kube-state-metrics may be the last.
+ * Maps the last batch of a source once more by what is known of the cluster: when its model has become complete, and at the end of a step
+ * of a config test. There all targets are scraped at one moment, in an order that means nothing, and kube-state-metrics may be the last.
  */
-import { RefusedError, type Next } from '../../pipeline/component.ts'
-import type { Batch, Source } from '../../pipeline/model/batch.ts'
-import type { Layout } from '../../pipeline/model/layout.ts'
+import { RefusedError, type Next } from '../component.ts'
+import type { Batch, Source } from '../model/batch.ts'
+import type { Layout } from '../model/layout.ts'
 
-export type JoinedAgain = {
+export type MappedAgain = {
   /** Replaces `next`: what a batch has become already is not handed on a second time. */
   readonly next: Next
   keep(batch: Batch): void
   forget(source: Source): void
-  /** Joins all that were kept. */
-  run(join: (batch: Batch) => void): void
+  /** Maps all that were kept. */
+  run(map: (batch: Batch) => void): void
   clear(): void
 }
 
-export function createJoinedAgain(next: Next): JoinedAgain {
+export function createMappedAgain(next: Next): MappedAgain {
   const kept = new Map<Source, Batch>()
   const became = new WeakMap<Batch, Layout>()
   let current: Batch | undefined
@@ -32,11 +32,11 @@ export function createJoinedAgain(next: Next): JoinedAgain {
     },
     keep: batch => void kept.set(batch.source, batch),
     forget: source => void kept.delete(source),
-    run(join) {
+    run(map) {
       for (const batch of kept.values()) {
         current = batch
         try {
-          join(batch)
+          map(batch)
         } catch (error) {
           // Nobody waits for an answer any more: the next collection brings it again.
           if (!(error instanceof RefusedError)) throw error

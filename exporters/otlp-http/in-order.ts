@@ -1,0 +1,25 @@
+/**
+ * Encoders side by side, one for each shard, for destinations that refuse a point that is older than the last one of its series. All
+ * points of a source go to the same shard, also after a restart, and a shard is sent one request after the other, oldest first.
+ */
+import { hashString } from '../../pipeline/model/intern.ts'
+import type { Encoder, Payload } from '../delivery/payload.ts'
+
+/** Several, so that the way to the destination and back is not all that is waited for. */
+export const SHARDS = 4
+
+export function createInOrder(create: (shard: NonNullable<Payload['shard']>) => Encoder): Encoder {
+  const encoders = Array.from({ length: SHARDS }, (_, shard) => create(shard))
+  return {
+    add(batch) {
+      const { component, name } = batch.source
+      encoders[(hashString(name, hashString(component)) >>> 0) % SHARDS]!.add(batch)
+    },
+    flush() {
+      for (const encoder of encoders) encoder.flush()
+    },
+    get pendingPoints() {
+      return encoders.reduce((sum, { pendingPoints }) => sum + pendingPoints, 0)
+    },
+  }
+}

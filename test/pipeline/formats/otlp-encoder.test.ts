@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { endBatch, type Batch, type Source } from '../../../pipeline/model/batch.ts'
-import { createLayout, type Layout } from '../../../pipeline/model/layout.ts'
+import { EMPTY_LABELS } from '../../../pipeline/model/labels.ts'
+import { createLayout, layoutFromSeries, type Layout } from '../../../pipeline/model/layout.ts'
 import type { AttributeValue } from '../../../pipeline/model/origin.ts'
 import { scaleOf } from '../../../pipeline/model/scale.ts'
 import { metricFrom } from '../../../pipeline/model/series.ts'
@@ -162,6 +163,16 @@ describe('encoding OTLP metrics', () => {
       )
     })
   }
+
+  it('writes a sum that may fall as what it came as', () => {
+    const metric = metricFrom({ name: 'queue.length', type: 'gauge', unit: '1', isOtel: true, isUpDown: true })
+    const layout = layoutFromSeries([{ metric, labels: EMPTY_LABELS }])
+    const source = createSource('pushed', { job: 'j', instance: 'i' })
+    const batch: Batch = { source, timeMs: 1000, outcome: 'ok', layout, values: Float64Array.of(-3) }
+    assert.deepEqual(otlpEncoding({ encoding: 'proto' }).lines(batch), [
+      '{service.instance.id=i, service.name=j} queue.length sum cumulative not monotonic -3 @1',
+    ])
+  })
 
   describe('resources', () => {
     it('are what a series is about', () => {

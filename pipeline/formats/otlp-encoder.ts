@@ -9,6 +9,7 @@ import { JsonWriter } from './otlp-json-writer.ts'
 import type { CompositeOptions } from './otlp-composites.ts'
 import { createProtobufDialect } from './otlp-protobuf-dialect.ts'
 import { ProtobufWriter } from './otlp-protobuf-writer.ts'
+import { RepeatedSamples } from './otlp-repeated.ts'
 import { Walk, type WalkOptions } from './otlp-walk.ts'
 
 export type OtlpEncoding = 'proto' | 'json'
@@ -43,6 +44,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
   const writer = encoding === 'proto' ? new ProtobufWriter() : new JsonWriter()
   const walk = new Walk(writer, { ...options, full: send })
   const known = new WeakMap<Source, Known>()
+  const samples = new RepeatedSamples()
   let request = 0
 
   function send(points: number): void {
@@ -72,6 +74,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
       if (one?.request === request) flush()
       if (outcome !== 'ok') {
         end(source, undefined, timeMs)
+        samples.end(batch)
         // A target that failed mostly comes back with the series that it had.
         if (outcome === 'failed' && one !== undefined) Object.assign(one, { hasEnded: true, request })
         else known.delete(source)
@@ -83,7 +86,9 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
       if (one === undefined) known.set(source, (one = { plan, hasEnded: false, request }))
       one.plan = plan
       one.hasEnded = false
-      walk.batch(plan, batch)
+      const fresh = samples.leaveOut(batch)
+      if (fresh.repeated > 0) options.leftOut('repeated', fresh.repeated)
+      walk.batch(plan, fresh.batch)
       one.request = request
     },
     flush,

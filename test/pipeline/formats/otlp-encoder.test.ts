@@ -408,6 +408,32 @@ describe('encoding OTLP metrics', () => {
     )
   })
 
+  it('does not say again what a target stamped itself and says again, nor what is older', () => {
+    const otlp = otlpEncoding()
+    const histogram = (time: number) =>
+      `# TYPE h histogram\nh_bucket{le="1"} 1 ${time}\nh_bucket{le="+Inf"} 2 ${time}\nh_count 2 ${time}`
+    const first = batchOf(`a 1 500\nb 2\n${histogram(500)}`)
+    assert.equal(otlp.lines(first).length, 3)
+    const second = batchFromText(`a 1 500\nb 2\n${histogram(500)}`, { after: first })
+    assert.deepEqual(otlp.lines(second), [`${OF_SOURCE} b gauge 2 @16`])
+    assert.equal(otlp.leftOut.get('repeated'), 4)
+    const third = batchFromText(`a 3 30000\nb 2 400\n${histogram(20_000)}\nc 1 20000`, { after: second })
+    assert.deepEqual(otlp.lines(third), [
+      `${OF_SOURCE} a gauge 3 @30`,
+      `${OF_SOURCE} c gauge 1 @20`,
+      `${OF_SOURCE} h histogram cumulative count=2 [1 1] le [1] @20`,
+    ])
+    const fourth = batchFromText('b 5 40000', { after: third })
+    assert.equal(otlp.lines(fourth).filter(line => line.includes('ended')).length, 3)
+    // What ended at 46 s has nothing to say about the time before.
+    const fifth = batchFromText('a 3 45000\nb 5 60000', { after: fourth })
+    assert.deepEqual(otlp.lines(fifth), [`${OF_SOURCE} b gauge 5 @60`])
+    otlp.lines(endBatch(SOURCE, 70_000, 'failed'))
+    assert.deepEqual(otlp.lines(batchFromText('a 3 69000\nb 5 71000', { after: fifth })), [
+      `${OF_SOURCE} b gauge 5 @71`,
+    ])
+  })
+
   it('does label work once for a layout, and for what is new in the next', () => {
     let work = 0
     class CountedTable extends Map<string, string> {

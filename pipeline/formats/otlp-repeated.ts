@@ -1,0 +1,70 @@
+/**
+ * Leaves out what a target says again: samples that it stamped itself, as the kubelet does, and that are not newer than what was sent of
+ * their series. Destinations refuse those, count them twice, or take them for a mistake.
+ */
+import type { Batch, Source } from '../model/batch.ts'
+import { carried } from '../model/carried.ts'
+import { columnCount, type Layout } from '../model/layout.ts'
+
+type Sent = {
+  layout: Layout
+  /** By column, the time of the last sample; -Infinity before the first. */
+  times: Float64Array
+  /** When series last ended: one that begins has nothing to say about the time before. */
+  endedMs: number
+}
+
+export class RepeatedSamples {
+  readonly #sent = new WeakMap<Source, Sent>()
+
+  /** Of a source that failed or is removed. */
+  end({ source, timeMs, outcome }: Batch): void {
+    const sent = this.#sent.get(source)
+    if (sent === undefined) return
+    if (outcome === 'removed') this.#sent.delete(source)
+    sent.endedMs = Math.max(sent.endedMs, timeMs)
+    sent.times = sent.times.map(time => Math.max(time, timeMs))
+  }
+
+  /** The batch without them, and how many they are; the batch itself where there are none. */
+  leaveOut(batch: Batch): { readonly batch: Batch; readonly repeated: number } {
+    const { source, layout, times, timeMs, absent } = batch
+    // What is pushed was meant to be sent, whatever its time.
+    if (source.origin !== undefined || (times === undefined && !this.#sent.has(source))) return { batch, repeated: 0 }
+    const sent = this.#of(source, layout, timeMs)
+    const left: number[] = []
+    let repeated = 0
+    let nextAbsent = 0
+    for (let column = 0; column < columnCount(layout); column++) {
+      if (absent !== undefined && absent[nextAbsent] === column) {
+        nextAbsent++
+        left.push(column)
+        continue
+      }
+      const own = times === undefined ? NaN : times[column]!
+      if (own <= sent.times[column]!) {
+        repeated++
+        left.push(column)
+      } else {
+        sent.times[column] = Number.isNaN(own) ? timeMs : own
+      }
+    }
+    return repeated === 0 ? { batch, repeated } : { batch: { ...batch, absent: Uint32Array.from(left) }, repeated }
+  }
+
+  #of(source: Source, layout: Layout, timeMs: number): Sent {
+    let sent = this.#sent.get(source)
+    if (sent === undefined) {
+      sent = { layout, times: new Float64Array(columnCount(layout)).fill(-Infinity), endedMs: -Infinity }
+      this.#sent.set(source, sent)
+    } else if (sent.layout !== layout) {
+      const { times } = sent
+      const from = carried(sent.layout, layout)
+      const { endedMs } = sent
+      sent.times = Float64Array.from(from, old => (old < 0 ? endedMs : times[old]!))
+      if (from.filter(old => old >= 0).length < times.length) sent.endedMs = timeMs
+      sent.layout = layout
+    }
+    return sent
+  }
+}

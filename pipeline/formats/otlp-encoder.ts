@@ -55,7 +55,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
   function end(source: Source, after: EncodePlan | undefined, timeMs: number): void {
     const before = known.get(source)
     if (before === undefined || before.hasEnded || before.plan === after) return
-    walk.ended(before.plan, goesOn(before.plan, after), timeMs)
+    walk.ended(before.plan, goesOn(before.plan, after), timeMs, samples.timesOf(source))
   }
 
   function flush(): void {

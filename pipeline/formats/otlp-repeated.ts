@@ -17,6 +17,11 @@ type Sent = {
 export class RepeatedSamples {
   readonly #sent = new WeakMap<Source, Sent>()
 
+  /** By column of its layout, the time of the last sample; undefined of sources that leave that to us. */
+  timesOf(source: Source): Float64Array | undefined {
+    return this.#sent.get(source)?.times
+  }
+
   /** Of a source that failed or is removed. */
   end({ source, timeMs, outcome }: Batch): void {
     const sent = this.#sent.get(source)

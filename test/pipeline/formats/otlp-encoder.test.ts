@@ -271,6 +271,17 @@ describe('encoding OTLP metrics', () => {
       assert.deepEqual(otlp.lines(endBatch(SOURCE, 5000, 'removed')), [`${OF_SOURCE} a gauge ended @5`])
     })
 
+    it('end after their last sample, also where the clock of their target is ahead', () => {
+      const otlp = otlpEncoding()
+      const first = batchOf('a 1 90000\nb 2\n# TYPE h histogram\nh_bucket{le="1"} 1 90000\nh_count 1 90000')
+      otlp.lines(first)
+      assert.deepEqual(otlp.lines(endBatch(SOURCE, 2000, 'failed')), [
+        `${OF_SOURCE} a gauge ended @90.001`,
+        `${OF_SOURCE} b gauge ended @2`,
+        `${OF_SOURCE} h histogram cumulative [0 0] le [1] ended @90.001`,
+      ])
+    })
+
     it('are not those that are described differently, or whose buckets changed', () => {
       const otlp = otlpEncoding()
       const first = batchOf('# TYPE a gauge\na 1\n# TYPE h histogram\nh_bucket{le="1"} 1\nh_bucket{le="+Inf"} 1')

@@ -3,15 +3,13 @@
  * their series. Destinations refuse those, count them twice, or take them for a mistake.
  */
 import type { Batch, Source } from '../model/batch.ts'
-import { carried } from '../model/carried.ts'
 import { columnCount, type Layout } from '../model/layout.ts'
+import { compareLayouts } from './layout-change.ts'
 
 type Sent = {
   layout: Layout
   /** By column, the time of the last sample; -Infinity before the first. */
   times: Float64Array
-  /** When series last ended: one that begins has nothing to say about the time before. */
-  endedMs: number
 }
 
 export class RepeatedSamples {
@@ -22,12 +20,11 @@ export class RepeatedSamples {
     return this.#sent.get(source)?.times
   }
 
-  /** Of a source that failed or is removed. */
+  /** Of a source that failed or is removed: what it says later about the time before is late. */
   end({ source, timeMs, outcome }: Batch): void {
     const sent = this.#sent.get(source)
     if (sent === undefined) return
     if (outcome === 'removed') this.#sent.delete(source)
-    sent.endedMs = Math.max(sent.endedMs, timeMs)
     sent.times = sent.times.map(time => Math.max(time, timeMs))
   }
 
@@ -36,7 +33,7 @@ export class RepeatedSamples {
     const { source, layout, times, timeMs, absent } = batch
     // What is pushed was meant to be sent, whatever its time.
     if (source.origin !== undefined || (times === undefined && !this.#sent.has(source))) return { batch, repeated: 0 }
-    const sent = this.#of(source, layout, timeMs)
+    const sent = this.#of(source, layout)
     const left: number[] = []
     let repeated = 0
     let nextAbsent = 0
@@ -57,17 +54,16 @@ export class RepeatedSamples {
     return repeated === 0 ? { batch, repeated } : { batch: { ...batch, absent: Uint32Array.from(left) }, repeated }
   }
 
-  #of(source: Source, layout: Layout, timeMs: number): Sent {
+  #of(source: Source, layout: Layout): Sent {
     let sent = this.#sent.get(source)
     if (sent === undefined) {
-      sent = { layout, times: new Float64Array(columnCount(layout)).fill(-Infinity), endedMs: -Infinity }
+      sent = { layout, times: new Float64Array(columnCount(layout)).fill(-Infinity) }
       this.#sent.set(source, sent)
     } else if (sent.layout !== layout) {
       const { times } = sent
-      const from = carried(sent.layout, layout)
-      const { endedMs } = sent
-      sent.times = Float64Array.from(from, old => (old < 0 ? endedMs : times[old]!))
-      if (from.filter(old => old >= 0).length < times.length) sent.endedMs = timeMs
+      sent.times = Float64Array.from(compareLayouts(sent.layout, layout).origin, old =>
+        old < 0 ? -Infinity : times[old]!,
+      )
       sent.layout = layout
     }
     return sent

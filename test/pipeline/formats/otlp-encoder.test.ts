@@ -436,9 +436,9 @@ describe('encoding OTLP metrics', () => {
     ])
     const fourth = batchFromText('b 5 40000', { after: third })
     assert.equal(otlp.lines(fourth).filter(line => line.includes('ended')).length, 3)
-    // What ended at 46 s has nothing to say about the time before.
-    const fifth = batchFromText('a 3 45000\nb 5 60000', { after: fourth })
-    assert.deepEqual(otlp.lines(fifth), [`${OF_SOURCE} b gauge 5 @60`])
+    const fifth = batchFromText('a 3 55000\nb 5 60000', { after: fourth })
+    assert.deepEqual(otlp.lines(fifth), [`${OF_SOURCE} a gauge 3 @55`, `${OF_SOURCE} b gauge 5 @60`])
+    // All of them end then, so that a time before is late.
     otlp.lines(endBatch(SOURCE, 70_000, 'failed'))
     assert.deepEqual(otlp.lines(batchFromText('a 3 69000\nb 5 71000', { after: fifth })), [
       `${OF_SOURCE} b gauge 5 @71`,

@@ -98,6 +98,20 @@ describe('otlp_http to destinations that take points in order only', () => {
     assert.ok(taken.length >= TARGETS * STEPS, `${taken.length} points`)
   })
 
+  it('sends what is of one job and instance one after the other, whoever says it', async () => {
+    const host = testHost() as TestHost
+    const running = otlpHttp.create(configOf(otlpHttp, { endpoint: 'http://destination.test', in_order: true }), host)
+    await running.start?.()
+    for (let scope = 0; scope < 10; scope++) {
+      running.consume(
+        batchFromText(`m${scope} 1`, { source: createSource(`scope ${scope}`, { job: 'j', instance: 'i' }) }),
+      )
+    }
+    await host.clock.advance(1000)
+    assert.equal(host.network.requests.length, 1)
+    await running.stop?.(host.clock.monotonic())
+  })
+
   it('does not let what is fresh wait for what is old where that is not needed', async () => {
     for (const given of [
       { endpoint: 'http://destination.test' },

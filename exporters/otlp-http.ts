@@ -17,7 +17,7 @@ import { createPush } from './delivery/push.ts'
 import { checkPushConfig, pushProperties } from './delivery/push-config.ts'
 import { withApiKey } from './otlp-http/api-key.ts'
 import { checkDestination, metricsUrl, vendorHeaders } from './otlp-http/destination.ts'
-import { createInOrder } from './otlp-http/in-order.ts'
+import { createInOrder, withHint } from './otlp-http/in-order.ts'
 import { judgeOtlp } from './otlp-http/judge.ts'
 import { createLeftOut } from './otlp-http/left-out.ts'
 import { allBut, encoderOptions, resolveSettings } from './otlp-http/settings.ts'
@@ -127,7 +127,7 @@ export const otlpHttp = defineExporter({
       },
       // What waits on disk may have been written under another config.
       request: payload => ({ url: address, headers: { ...headersOf(payload.note ?? note), ...ofVendor } }),
-      judge: judgeOtlp,
+      judge: answer => (settings.in_order ? judgeOtlp(answer) : withHint(judgeOtlp(answer))),
     })
     if (settings.temporality === 'cumulative') return push
     const deltas = createDeltas(host, given.delta)

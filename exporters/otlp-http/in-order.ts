@@ -5,7 +5,7 @@
 import type { Source } from '../../pipeline/model/batch.ts'
 import { getLabel } from '../../pipeline/model/labels.ts'
 import { hashString } from '../../pipeline/model/intern.ts'
-import type { Encoder, Payload } from '../delivery/payload.ts'
+import type { Encoder, Payload, Sent } from '../delivery/payload.ts'
 
 /** Several, so that the way to the destination and back is not all that is waited for. */
 export const SHARDS = 4
@@ -32,4 +32,10 @@ function shardOf({ component, name, labels }: Source): number {
   const hash =
     job === '' && instance === '' ? hashString(name, hashString(component)) : hashString(instance, hashString(job))
   return (hash >>> 0) % SHARDS
+}
+
+/** Says what helps, where a destination refuses points for their order. */
+export function withHint(sent: Sent): Sent {
+  if (sent.outcome !== 'refused' || !/out[ -]of[ -]order/i.test(sent.message)) return sent
+  return { ...sent, message: `${sent.message} (with \`in_order: true\` points are sent in order)` }
 }

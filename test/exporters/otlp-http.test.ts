@@ -207,6 +207,20 @@ describe('otlp_http', () => {
     await stop(host, exporter)
   })
 
+  it('says what helps where a destination refuses points for their order', async () => {
+    for (const [in_order, expected] of [
+      [false, /it answered 400: out of order sample \(with `in_order: true`/],
+      [true, /it answered 400: out of order sample /],
+    ] as const) {
+      const answer = { status: 400, contentType: 'text/plain', body: 'out of order sample\n' }
+      const { host, exporter } = await startExporter({ in_order }, answer)
+      exporter.consume(batchOf('a 1'))
+      await host.clock.advance(1000)
+      assert.match(host.logged.join('\n'), expected)
+      await stop(host, exporter)
+    }
+  })
+
   it('changes which labels are attributes of the resource', async () => {
     const { host, exporter } = await startExporter({
       resource_attributes: { zone: 'cloud.availability_zone', pod: '' },

@@ -12,10 +12,12 @@ import { messagesOf } from '../pipeline/catalog/catalogs.ts'
 import { duration, parseDuration, parseSize, secret, url } from '../pipeline/config/fields.ts'
 import { asDelta, createDeltaConversion, type DeltaConversion } from '../pipeline/deltas/delta-conversion.ts'
 import { createOtlpEncoder } from '../pipeline/formats/otlp-encoder.ts'
+import type { Encoder } from './delivery/payload.ts'
 import { createPush } from './delivery/push.ts'
 import { checkPushConfig, pushProperties } from './delivery/push-config.ts'
 import { withApiKey } from './otlp-http/api-key.ts'
 import { checkDestination, metricsUrl, vendorHeaders } from './otlp-http/destination.ts'
+import { createInOrder, withHint } from './otlp-http/in-order.ts'
 import { judgeOtlp } from './otlp-http/judge.ts'
 import { createLeftOut } from './otlp-http/left-out.ts'
 import { allBut, encoderOptions, resolveSettings } from './otlp-http/settings.ts'
@@ -103,26 +105,29 @@ export const otlpHttp = defineExporter({
     const push = createPush(host, withApiKey(given, vendor), {
       subject: withoutSecrets(address),
       compress: settings.compression,
-      createEncoder: emit => {
-        const encoder = createOtlpEncoder({
-          ...encoderOptions(settings),
-          leftOut: leftOut.add,
-          emit: request => emit({ ...request, note }),
-        })
-        return {
-          add(batch) {
-            encoder.add(batch)
-            leftOut.report()
-          },
-          flush: () => encoder.flush(),
-          get pendingPoints() {
-            return encoder.pendingPoints
-          },
+      createEncoder(emit) {
+        const create = (shard?: number): Encoder => {
+          const encoder = createOtlpEncoder({
+            ...encoderOptions(settings),
+            leftOut: leftOut.add,
+            emit: request => emit({ ...request, note, ...(shard !== undefined && { shard }) }),
+          })
+          return {
+            add(batch) {
+              encoder.add(batch)
+              leftOut.report()
+            },
+            flush: () => encoder.flush(),
+            get pendingPoints() {
+              return encoder.pendingPoints
+            },
+          }
         }
+        return settings.in_order ? createInOrder(create) : create()
       },
       // What waits on disk may have been written under another config.
       request: payload => ({ url: address, headers: { ...headersOf(payload.note ?? note), ...ofVendor } }),
-      judge: judgeOtlp,
+      judge: answer => (settings.in_order ? judgeOtlp(answer) : withHint(judgeOtlp(answer))),
     })
     if (settings.temporality === 'cumulative') return push
     const deltas = createDeltas(host, given.delta)

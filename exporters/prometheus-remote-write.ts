@@ -110,7 +110,11 @@ export const prometheusRemoteWrite = defineExporter({
     const problems: Problem[] = checkPushConfig(settings)
     for (const name of Object.keys(external_labels)) {
       if (isPlainLabelName(name) && !name.startsWith('__')) continue
-      problems.push({ path: ['external_labels', name], message: `"${name}" cannot be the name of a label` })
+      problems.push({
+        path: ['external_labels', name],
+        isOfKey: true,
+        message: `"${name}" cannot be the name of a label`,
+      })
     }
     if (namespace !== '' && !isPlainMetricName(namespace)) {
       problems.push({ path: ['namespace'], message: `"${namespace}" cannot be the beginning of a metric's name` })
@@ -118,7 +122,7 @@ export const prometheusRemoteWrite = defineExporter({
     for (const [key, given] of Object.entries({ headers, headers_files })) {
       for (const name of Object.keys(given)) {
         if (!RESERVED_HEADERS.includes(name.toLowerCase())) continue
-        problems.push({ path: [key, name], message: `"${name}" is set by the protocol` })
+        problems.push({ path: [key, name], isOfKey: true, message: `"${name}" is set by the protocol` })
       }
     }
     for (const { path, message } of checkRelabelRules(write_relabel_configs)) {

@@ -75,7 +75,7 @@ export const prometheus = defineExporter({
     const problems: Problem[] = []
     for (const name of Object.keys(const_labels)) {
       if (isPlainLabelName(name) && !name.startsWith('__')) continue
-      problems.push({ path: ['const_labels', name], message: `"${name}" cannot be the name of a label` })
+      problems.push({ path: ['const_labels', name], isOfKey: true, message: `"${name}" cannot be the name of a label` })
     }
     if (namespace !== '' && !isPlainMetricName(namespace)) {
       problems.push({ path: ['namespace'], message: `"${namespace}" cannot be the beginning of a metric's name` })

@@ -42,7 +42,13 @@ type Definition<S extends AnySchema> = {
   readonly listens?: (config: ConfigOf<S>) => readonly { address: string; path: readonly (string | number)[] }[]
 }
 
-export type Problem = { readonly path: readonly (string | number)[]; readonly message: string }
+export type Problem = {
+  /** Where something is missing: the path that it would have. */
+  readonly path: readonly (string | number)[]
+  readonly message: string
+  /** The key at the path is wrong, not its value. */
+  readonly isOfKey?: true
+}
 
 /** A rule of a Role, or, without namespaces, of a ClusterRole. */
 export type RbacRule = {

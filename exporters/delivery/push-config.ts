@@ -189,15 +189,28 @@ function checkCredentials(config: PushConfig): Problem[] {
   if (oauth2 !== undefined) {
     for (const key of ['client_id', 'client_secret'] as const) {
       if ((oauth2[key] === undefined) === (oauth2[`${key}_file`] === undefined)) {
-        problems.push({ path: ['oauth2'], message: `oauth2 needs ${key} or ${key}_file, one of the two` })
+        const given = oauth2[key] === undefined ? key : `${key}_file`
+        problems.push({ path: ['oauth2', given], message: `oauth2 needs ${key} or ${key}_file, one of the two` })
       }
     }
+  }
+  for (const [key, names] of Object.entries({ headers, headers_files })) {
+    for (const name of Object.keys(names).filter(one => !HEADER_NAME.test(one))) {
+      problems.push({ path: [key, name], isOfKey: true, message: `"${name}" cannot be the name of a header` })
+    }
+  }
+  for (const [name] of Object.entries(headers).filter(([, value]) => !HEADER_VALUE.test(value))) {
+    problems.push({ path: ['headers', name], message: `what is sent as ${name} must be one line of plain text` })
   }
   const known = new Set(Object.keys(headers).map(name => name.toLowerCase()))
   for (const name of Object.keys(headers_files)) {
     if (known.has(name.toLowerCase())) {
-      problems.push({ path: ['headers_files', name], message: `"${name}" is in headers already` })
+      problems.push({ path: ['headers_files', name], isOfKey: true, message: `"${name}" is in headers already` })
     }
   }
   return problems
 }
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/
+/** What HTTP carries (RFC 9110, 5.5). */
+export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/

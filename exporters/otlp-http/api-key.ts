@@ -1,7 +1,8 @@
 /** A vendor's key, sent as the vendor wants it, by the ways that headers, and files that are replaced, already have. */
 import type { Vendor } from '../../pipeline/catalog/vendor-schema.ts'
 import type { PushConfig } from '../delivery/push-config.ts'
-import { parametersOf, type DestinationConfig } from './destination.ts'
+import type { DestinationConfig } from './destination.ts'
+import { parametersOf } from './vendor-parameters.ts'
 
 export function withApiKey(config: PushConfig & DestinationConfig, vendor: Vendor | undefined): PushConfig {
   const { api_key: key, api_key_file: file } = config

@@ -2,6 +2,7 @@
 import type { Problem } from '../../pipeline/component.ts'
 import type { Vendor } from '../../pipeline/catalog/vendor-schema.ts'
 import type { OtlpSettings } from '../../pipeline/catalog/otlp-settings.ts'
+import { checkParameters, namesIn, parametersOf } from './vendor-parameters.ts'
 
 export type DestinationConfig = {
   readonly endpoint?: string
@@ -36,15 +37,6 @@ export function vendorHeaders(config: DestinationConfig, vendor: Vendor | undefi
       .map(([name, template]) => [name, fill(template, parameters)]),
   )
   return { headers, apiKey: vendor.api_key }
-}
-
-export function parametersOf(config: DestinationConfig, vendor: Vendor | undefined): ReadonlyMap<string, string> {
-  const parameters = new Map(Object.entries(config.vendor_parameters))
-  for (const [name, { default: usual, values }] of Object.entries(vendor?.parameters ?? {})) {
-    const value = parameters.get(name) ?? usual
-    if (value !== undefined) parameters.set(name, values?.[value] ?? value)
-  }
-  return parameters
 }
 
 /** What is missing or cannot be together; the schema has said the rest. */
@@ -85,38 +77,18 @@ function checkVendor(
 ): Problem[] {
   const problems: Problem[] = []
   const report = (path: readonly string[], message: string) => void problems.push({ path, message })
-  const parameters = parametersOf(config, vendor)
-  const known = Object.keys(vendor.parameters)
-  for (const [parameter, value] of Object.entries(config.vendor_parameters)) {
-    const values = Object.keys(vendor.parameters[parameter]?.values ?? {})
-    if (values.length > 0 && !values.includes(value)) {
-      report(['vendor_parameters', parameter], `\`${parameter}\` must be one of ${values.join(', ')}`)
-    }
-    if (known.includes(parameter)) continue
-    const all = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
-    report(['vendor_parameters', parameter], `vendor \`${name}\` has no parameter \`${parameter}\`: ${all}`)
-  }
   if (!hasUrl && vendor.url === undefined)
     report(['vendor'], `vendor \`${name}\` needs an endpoint: it has no common one`)
-  const needed = [
-    ...(hasUrl ? [] : namesIn(vendor.url ?? '')),
-    ...(key !== undefined ? [vendor.api_key?.username] : []),
-  ]
-  for (const parameter of needed) {
-    if (parameter === undefined || parameters.has(parameter)) continue
-    const about = vendor.parameters[parameter]?.about ?? ''
-    report(['vendor'], `vendor \`${name}\` needs the parameter \`${parameter}\` in vendor_parameters: ${about}`)
-  }
+  problems.push(...checkParameters(config, vendor, name, { hasUrl, hasKey: key !== undefined }))
   if (key !== undefined && vendor.api_key === undefined) {
     report([key], `vendor \`${name}\` knows no api_key: use authorization, oauth2 or headers`)
   }
-  const hasCredentials =
-    ['authorization', 'basic_auth', 'oauth2'].some(one => Object.hasOwn(config, one)) ||
-    [...Object.keys(config.headers ?? {}), ...Object.keys(config.headers_files)].some(
-      header => header.toLowerCase() === vendor.api_key?.header.toLowerCase(),
-    )
-  if (vendor.api_key?.optional === false && key === undefined && !hasCredentials) {
-    report(['vendor'], `vendor \`${name}\` needs an api_key, which is sent as ${vendor.api_key.header}`)
+  const others = otherCredentials(config, vendor)
+  if (vendor.api_key?.optional === false && key === undefined && others.length === 0) {
+    report(['api_key'], `vendor \`${name}\` needs an api_key, which is sent as ${vendor.api_key.header}`)
+  }
+  for (const { path, isSameHeader } of others) {
+    if (key !== undefined && isSameHeader) report(path, `the api_key is sent as ${vendor.api_key?.header} already`)
   }
   for (const setting of ['encoding', 'compression', 'temporality'] as const) {
     const wanted = config[setting]
@@ -127,8 +99,17 @@ function checkVendor(
   return problems
 }
 
-function namesIn(template: string): string[] {
-  return Array.from(template.matchAll(/\{(\w+)\}/g), ([, name]) => name!)
+/** What the config has to say who it is, besides an api_key, and whether both would be the same header. */
+function otherCredentials(config: DestinationConfig, { api_key: way }: Vendor) {
+  const header = way?.header.toLowerCase()
+  const ways = ['authorization', 'basic_auth', 'oauth2'].filter(one => Object.hasOwn(config, one))
+  const found = ways.map(one => ({ path: [one], isSameHeader: header === 'authorization' }))
+  for (const [key, names] of Object.entries({ headers: config.headers ?? {}, headers_files: config.headers_files })) {
+    for (const name of Object.keys(names)) {
+      if (name.toLowerCase() === header) found.push({ path: [key, name], isSameHeader: true })
+    }
+  }
+  return found
 }
 
 function missingIn(template: string, parameters: ReadonlyMap<string, string>): string[] {

@@ -2,12 +2,14 @@
 import type { Host } from '../../pipeline/component.ts'
 import type { LeftOut } from '../../pipeline/formats/otlp-encode-plan.ts'
 
-const REASONS: Readonly<Record<LeftOut, string>> = {
+/** Without one nothing is lost, so that nothing is said. */
+const REASONS: Readonly<Record<LeftOut, string | undefined>> = {
   attributes: 'they have more attributes than max_attributes',
   summary: 'the destination takes no summaries',
   'not a number': 'their value is no number or infinite',
   histogram: 'their buckets or counts are missing or no counts',
   size: 'one alone is larger than max_bytes',
+  repeated: undefined,
 }
 
 export function createLeftOut({ counters, log }: Pick<Host, 'counters' | 'log'>) {
@@ -20,7 +22,8 @@ export function createLeftOut({ counters, log }: Pick<Host, 'counters' | 'log'>)
       if (points.size === 0) return
       for (const [reason, count] of points) {
         counters.add('gpucol_exporter_left_out_metric_points', count, { reason })
-        if (!said.has(reason)) log.warn(`points are left out: ${REASONS[reason]}`, { points: count })
+        const why = REASONS[reason]
+        if (why !== undefined && !said.has(reason)) log.warn(`points are left out: ${why}`, { points: count })
         said.add(reason)
       }
       points.clear()

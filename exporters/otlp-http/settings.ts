@@ -15,6 +15,7 @@ const DEFAULTS = {
   max_points: 10_000,
   max_bytes: '4MiB',
   resource: 'entity',
+  in_order: false,
 } as const satisfies OtlpSettings
 
 export type ResolvedSettings = OtlpSettings & { readonly [K in keyof typeof DEFAULTS]: NonNullable<OtlpSettings[K]> }

@@ -4,7 +4,7 @@ import { canonicalJson, deepFreeze } from './plain-object.ts'
 import { checkValue, type CheckedValue } from './check-value.ts'
 import { closest } from './closest.ts'
 import { KINDS, SECTIONS, type SectionName } from './config-schema.ts'
-import { nodeAt, placeOfValue } from './entry-path.ts'
+import { nodeAt, placeOfKey, placeOfValue } from './entry-path.ts'
 import type { Finding } from './finding.ts'
 import { formatId, parseId } from './ids.ts'
 import type { ComponentConfig } from './loaded-config.ts'
@@ -113,7 +113,9 @@ function loadComponent<S extends SectionName>(
   const found = problemsOf(definition, checked)
   // Beside a misspelt key only what is written wrongly is a mistake: what is missing may be what the key was meant to be.
   const problems = isSound ? found : found.filter(({ path }) => nodeAt(entry, path)?.kind === 'scalar')
-  for (const { path, message } of problems) report({ place: placeOfValue(entry, path), message })
+  for (const { path, message, isOfKey } of problems) {
+    report({ place: isOfKey === true ? placeOfKey(entry, path) : placeOfValue(entry, path), message })
+  }
   const component = { id, type: definition.type, definition, config, fingerprint: canonicalJson(config) }
   return { component, entry, isGood: isSound && problems.length === 0 }
 }
@@ -126,8 +128,8 @@ function problemsOf({ check, checksEach: list }: Definition<SectionName>, checke
   const readable = config as Readonly<Record<string, readonly unknown[]>>
   const left = [...readable[list]!.keys()].filter(item => !broken.has(item))
   const problems = check({ ...readable, [list]: left.map(item => readable[list]![item]) })
-  return problems.map(({ path, message }) => ({
+  return problems.map(({ path, ...problem }) => ({
+    ...problem,
     path: path[0] === list && typeof path[1] === 'number' ? [list, left[path[1]]!, ...path.slice(2)] : path,
-    message,
   }))
 }

@@ -34,7 +34,7 @@ export type EncodePlan = {
   readonly leftOut: ReadonlyMap<LeftOut, number> | undefined
 }
 
-export type LeftOut = 'attributes' | 'summary' | 'not a number' | 'histogram' | 'size'
+export type LeftOut = 'attributes' | 'summary' | 'not a number' | 'histogram' | 'size' | 'repeated'
 
 export type PlanOptions = CompositeOptions & {
   readonly split: SplitEntity

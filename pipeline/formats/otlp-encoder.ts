@@ -9,6 +9,7 @@ import { JsonWriter } from './otlp-json-writer.ts'
 import type { CompositeOptions } from './otlp-composites.ts'
 import { createProtobufDialect } from './otlp-protobuf-dialect.ts'
 import { ProtobufWriter } from './otlp-protobuf-writer.ts'
+import { RepeatedSamples } from './otlp-repeated.ts'
 import type { Template } from './otlp-template.ts'
 import { Walk, type WalkOptions } from './otlp-walk.ts'
 
@@ -50,6 +51,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
   const writer = encoding === 'proto' ? new ProtobufWriter() : new JsonWriter()
   const walk = new Walk(writer, { ...options, full: send })
   const known = new WeakMap<Source, Known>()
+  const samples = new RepeatedSamples()
   let request = 0
   let templateBytes = 0
 
@@ -77,7 +79,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
   function end(source: Source, after: EncodePlan | undefined, timeMs: number): void {
     const before = known.get(source)
     if (before === undefined || before.hasEnded || before.plan === after) return
-    walk.ended(before.plan, goesOn(before.plan, after), timeMs)
+    walk.ended(before.plan, goesOn(before.plan, after), timeMs, samples.timesOf(source))
   }
 
   function flush(): void {
@@ -96,6 +98,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
       if (one?.request === request) flush()
       if (outcome !== 'ok') {
         end(source, undefined, timeMs)
+        samples.end(batch)
         // A target that failed mostly comes back with the series that it had.
         if (outcome === 'failed' && one !== undefined) Object.assign(one, { hasEnded: true, request })
         else {
@@ -114,7 +117,9 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
       if (one.plan !== plan) forgetTemplate(one)
       one.plan = plan
       one.hasEnded = false
-      write(one, batch)
+      const fresh = samples.leaveOut(batch)
+      if (fresh.repeated > 0) options.leftOut('repeated', fresh.repeated)
+      write(one, fresh.batch)
       one.request = request
     },
     flush,

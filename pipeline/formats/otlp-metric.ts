@@ -6,6 +6,7 @@
  * | counter             | monotonic sum                                                             |
  * | gauge, unknown      | gauge                                                                     |
  * | info, stateset      | sum that is not monotonic                                                 |
+ * | up-down counter     | the same, as it came                                                      |
  * | histogram, summary  | put together from `_bucket`, quantiles, `_sum` and `_count`               |
  * | gaugehistogram      | its parts as gauges, each by its own name: OTLP has nothing for the whole |
  *
@@ -61,7 +62,7 @@ const TOLD_BY_METADATA: ReadonlySet<MetricType> = new Set<MetricType>(['unknown'
 export function valueMetric(metric: Metric, rules: NameRules): OtlpMetric {
   return {
     ...described(metric, metric.name, rules),
-    shape: SHAPES[metric.type],
+    shape: metric.isUpDown === true && metric.type === 'gauge' ? 'sum' : SHAPES[metric.type],
     isMonotonic: metric.type === 'counter',
     ...(TOLD_BY_METADATA.has(metric.type) && metric.isOtel !== true && { prometheusType: metric.type }),
   }

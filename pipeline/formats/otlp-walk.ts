@@ -150,9 +150,11 @@ export class Walk {
     for (const [reason, points] of leftOut ?? NOTHING) this.#options.leftOut(reason, points)
   }
 
-  /** The points of what does not go on. */
-  ended(plan: EncodePlan, goesOn: GoesOn, timeMs: number): void {
+  /** The points of what does not go on, after the last sample of each where a target is ahead of us: `lastTimes`, by column. */
+  ended(plan: EncodePlan, goesOn: GoesOn, timeMs: number, lastTimes?: Float64Array): void {
     const { columns, starts, layout, composites } = plan
+    const endOf = (column: number): number =>
+      lastTimes === undefined || lastTimes[column]! < timeMs ? timeMs : lastTimes[column]! + 1
     for (let group = 0; group < groupCount(plan.groups); group++) {
       let isOpen = false
       let metric = -1
@@ -171,7 +173,7 @@ export class Walk {
           isOpen = true
           metric = layout.metricOf[column]!
         }
-        this.#writer.ended(plan.blocks, block, bytes.shape, timeMs)
+        this.#writer.ended(plan.blocks, block, bytes.shape, endOf(column))
         this.points++
       }
       if (isOpen) this.#close()
@@ -185,12 +187,13 @@ export class Walk {
         if (this.#isFull(plan, group, bytes, size)) this.#cut(false)
         this.#writer.openGroup(plan.groups, group)
         this.#writer.openMetric(bytes)
+        const endMs = endOf(leadingColumn(composites, i))
         if (bytes.shape === 'histogram') {
           this.#endHistogram(composites, i)
-          this.#writer.histogram(composites.blocks, block, this.#histogram, timeMs, NaN)
+          this.#writer.histogram(composites.blocks, block, this.#histogram, endMs, NaN)
         } else {
           this.#endSummary(composites, i)
-          this.#writer.summary(composites.blocks, block, this.#summary, timeMs, NaN)
+          this.#writer.summary(composites.blocks, block, this.#summary, endMs, NaN)
         }
         this.points++
         this.#close()
@@ -276,7 +279,7 @@ export class Walk {
       const number = composites.metricOf[i]!
       const bytes = composites.metrics[number]!
       const isHistogram = bytes.shape === 'histogram'
-      const leading = composites.counts[i]! >= 0 ? composites.counts[i]! : composites.totals[i]!
+      const leading = leadingColumn(composites, i)
       if (isAbsent !== undefined && isAbsent[leading] === 1) continue
       const isWhole = isHistogram
         ? this.#readHistogram(plan, composites, i, batch, isAbsent)
@@ -450,6 +453,11 @@ function aroundLength(plan: EncodePlan, group: number, { headStart, headEnd, tai
 
 function groupLength({ groups }: EncodePlan, group: number): number {
   return groups.starts[2 * group + 2]! - groups.starts[2 * group]!
+}
+
+/** The one that tells time and presence of a whole histogram or summary. */
+function leadingColumn({ counts, totals }: PlannedComposites, i: number): number {
+  return counts[i]! >= 0 ? counts[i]! : totals[i]!
 }
 
 function absentOf({ absent, values }: Batch): Uint8Array | undefined {

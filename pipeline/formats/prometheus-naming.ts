@@ -29,7 +29,7 @@ export function addsSuffixes(strategy: TranslationStrategy): boolean {
 }
 
 /** What a name is made from: histograms and summaries by the name of their family. */
-export type NameParts = Pick<Metric, 'name' | 'type' | 'unit'>
+export type NameParts = Pick<Metric, 'name' | 'type' | 'unit' | 'isUpDown'>
 
 /** Undefined where nothing would be left of the name. */
 export function prometheusName(metric: NameParts, { strategy, namespace = '' }: Naming): string | undefined {
@@ -72,22 +72,23 @@ function plainName(name: string, namespace: string): string {
   return underscoreBeforeDigit(words(name))
 }
 
-function plainNameWithSuffixes({ name, unit, type }: NameParts, namespace: string): string {
+function plainNameWithSuffixes(metric: NameParts, namespace: string): string {
+  const { name, unit } = metric
   let words = name.split(/[^a-zA-Z0-9:]+/u).filter(word => word !== '')
   const { main, per } = unitWords(unit, true)
   // Prometheus compares with single words, so that `requests_per_second` gets a second `per_second`: names must be the same there.
   const known = new Set(words)
   words.push(...[main, per].filter(word => word !== '' && !known.has(word)))
-  const last = lastWord(unit, type)
+  const last = lastWord(metric)
   if (last !== undefined) words = [...words.filter(word => word !== last), last]
   if (namespace !== '') words.unshift(namespace)
   return underscoreBeforeDigit(words.join('_'))
 }
 
 /** The name as it is, and at its end what it does not end with yet. */
-function withSuffixes(name: string, { unit, type }: NameParts): string {
-  const last = lastWord(unit, type)
-  const { main, per } = unitWords(unit, false)
+function withSuffixes(name: string, metric: NameParts): string {
+  const last = lastWord(metric)
+  const { main, per } = unitWords(metric.unit, false)
   let stem = name
   const ends = [per, last].filter(end => end !== undefined && end !== '')
   for (const end of ends.toReversed()) stem = withoutEnd(stem, end!)
@@ -95,9 +96,10 @@ function withSuffixes(name: string, { unit, type }: NameParts): string {
   return [stem, ...ends].join('_')
 }
 
-/** Counters of things often have the unit `1`, so only a gauge of that unit is a ratio. */
-function lastWord(unit: string, type: Metric['type']): 'total' | 'ratio' | undefined {
-  return type === 'counter' ? 'total' : type === 'gauge' && unit === '1' ? 'ratio' : undefined
+/** Counters of things often have the unit `1`, also those that may fall, so only a gauge of that unit is a ratio. */
+function lastWord({ type, unit, isUpDown }: NameParts): 'total' | 'ratio' | undefined {
+  if (type === 'counter') return 'total'
+  return type === 'gauge' && isUpDown !== true && unit === '1' ? 'ratio' : undefined
 }
 
 /** Without the word and the character before it, whatever that is, if anything is then left. */

@@ -31,6 +31,8 @@ export type Metric = {
   readonly isDelta?: true
   /** The name is OpenTelemetry's: it came by OTLP, and who serves it to Prometheus adds unit and `_total` as configured. Scraped names never change. */
   readonly isOtel?: true
+  /** Of gauges that came by OTLP: it is a sum that may fall, too (an up-down counter), and leaves by OTLP as one. */
+  readonly isUpDown?: true
 }
 
 /** A metric with labels: a view made on demand, for the functions that people write. */
@@ -40,7 +42,7 @@ const metrics = createInternTable<Metric>()
 
 /** The one `Metric` object with this description; family defaults to the name. */
 export function metricFrom(description: { name: string } & Partial<Metric>): Metric {
-  const { name, family = name, type = 'unknown', unit = '', help = '', isDelta, isOtel } = description
+  const { name, family = name, type = 'unknown', unit = '', help = '', isDelta, isOtel, isUpDown } = description
   let hash = hashString(isDelta === true ? `${name} delta` : isOtel === true ? `${name} otel` : name)
   for (const text of [family, type, unit, help]) hash = hashString(text, hash)
   return metrics.intern(
@@ -52,7 +54,18 @@ export function metricFrom(description: { name: string } & Partial<Metric>): Met
       known.unit === unit &&
       known.help === help &&
       known.isDelta === isDelta &&
-      known.isOtel === isOtel,
-    () => Object.freeze({ name, family, type, unit, help, ...(isDelta && { isDelta }), ...(isOtel && { isOtel }) }),
+      known.isOtel === isOtel &&
+      known.isUpDown === isUpDown,
+    () =>
+      Object.freeze({
+        name,
+        family,
+        type,
+        unit,
+        help,
+        ...(isDelta && { isDelta }),
+        ...(isOtel && { isOtel }),
+        ...(isUpDown && { isUpDown }),
+      }),
   )
 }

@@ -39,7 +39,8 @@ export function pushedMetric({
   const isDelta = hasTemporality && temporality === DELTA
   if (kind === 'gauge' || kind === 'sum') {
     const type = told(metadata.get('prometheus.type')) ?? (kind === 'sum' && isMonotonic ? 'counter' : 'gauge')
-    const main = metricFrom({ ...common, name, type })
+    const isUpDown = kind === 'sum' && type === 'gauge'
+    const main = metricFrom({ ...common, name, type, ...(isUpDown && { isUpDown }) })
     return { name, kind, isDelta, isMonotonic: kind === 'sum' && isMonotonic, main, parts: main, sum: main }
   }
   const type = kind === 'summary' ? 'summary' : 'histogram'

@@ -197,7 +197,7 @@ describe('presets of vendors', () => {
         'vendor: Amazon Managed Service for Prometheus takes no OTLP: use prometheus_remote_write, through a proxy that signs requests (SigV4)',
       ],
     ],
-    [{ vendor: 'datadog' }, ['vendor: vendor `datadog` needs an api_key, which is sent as dd-api-key']],
+    [{ vendor: 'datadog' }, ['api_key: vendor `datadog` needs an api_key, which is sent as dd-api-key']],
     [{ vendor: 'datadog', headers: { 'DD-API-KEY': 'k' } }, []],
     [
       { vendor: 'datadog', api_key: 'k', temporality: 'cumulative' },
@@ -209,7 +209,9 @@ describe('presets of vendors', () => {
     ],
     [
       { vendor: 'splunk', api_key: 'k' },
-      ['vendor: vendor `splunk` needs the parameter `realm` in vendor_parameters: the realm, such as us1 or eu0'],
+      [
+        'vendor_parameters.realm: vendor `splunk` needs the parameter `realm` in vendor_parameters: the realm, such as us1 or eu0',
+      ],
     ],
     [
       { vendor: 'splunk', api_key: 'k', vendor_parameters: { realm: 'us1', site: 'x' } },

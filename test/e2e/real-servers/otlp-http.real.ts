@@ -93,19 +93,24 @@ describe('otlp_http and real receivers', function () {
     return gpucol
   }
 
+  async function startPrometheus(port: number, data: string): Promise<GpucolProcess> {
+    writeFileSync(join(folder, 'prometheus.yaml'), stringify({ otlp: { translation_strategy: 'NoTranslation' } }))
+    const prometheus = startProcess(programs.prometheus, [
+      `--config.file=${join(folder, 'prometheus.yaml')}`,
+      `--storage.tsdb.path=${join(folder, data)}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--web.enable-otlp-receiver',
+    ])
+    running.push(prometheus)
+    await prometheus.until(/Server is ready/)
+    return prometheus
+  }
+
   for (const encoding of ['proto', 'json']) {
     it(`a Prometheus has every series as it would have scraped it, and sees it end (${encoding})`, async () => {
       const [port] = (await freePorts(1)) as [number]
       const base = `http://127.0.0.1:${port}`
-      writeFileSync(join(folder, 'prometheus.yaml'), stringify({ otlp: { translation_strategy: 'NoTranslation' } }))
-      const prometheus = startProcess(programs.prometheus, [
-        `--config.file=${join(folder, 'prometheus.yaml')}`,
-        `--storage.tsdb.path=${join(folder, `data-${encoding}`)}`,
-        `--web.listen-address=127.0.0.1:${port}`,
-        '--web.enable-otlp-receiver',
-      ])
-      running.push(prometheus)
-      await prometheus.until(/Server is ready/)
+      await startPrometheus(port, `data-${encoding}`)
       const gpucol = startPushing({ vendor: 'prometheus', vendor_parameters: { base_url: base }, encoding })
       const expected = linesOf(METRICS)
       const isWhole = (lines: readonly string[]) => lines.length >= expected.length
@@ -123,6 +128,39 @@ describe('otlp_http and real receivers', function () {
       )
       assert.doesNotMatch(gpucol.output(), /lost|reject|failing/i)
     })
+  }
+
+  it('a Prometheus that takes nothing late has every sample of the time when it was away', async () => {
+    const [port] = (await freePorts(1)) as [number]
+    const base = `http://127.0.0.1:${port}`
+    const before = await startPrometheus(port, 'data-outage')
+    const retries = { initial_interval: '500ms', max_interval: '1s' }
+    const vendor = { vendor: 'prometheus', vendor_parameters: { base_url: base } }
+    const gpucol = startPushing({ ...vendor, retry_on_failure: retries })
+    await eventually(
+      () => timesIn(base),
+      ({ length }) => length >= 3,
+    )
+    before.child.kill('SIGKILL')
+    await before.ended
+    await new Promise(resolve => setTimeout(resolve, 20_000))
+    await startPrometheus(port, 'data-outage')
+    const times = await eventually(
+      () => timesIn(base),
+      ({ length }) => length >= 30,
+    )
+    const gaps = times.slice(1).map((time, i) => time - times[i]!)
+    assert.ok(Math.max(...gaps) < 2.5, `gaps of ${gaps.join(', ')} seconds`)
+    assert.doesNotMatch(gpucol.output(), /lost|reject/i)
+  })
+
+  /** When there is a sample of one series, in seconds. */
+  async function timesIn(base: string): Promise<number[]> {
+    const query = encodeURIComponent('util{gpu="0"}[5m]')
+    const { data } = JSON.parse(await get(`${base}/api/v1/query?query=${query}`)) as {
+      data: { result: { values: [number, string][] }[] }
+    }
+    return data.result[0]?.values.map(([time]) => time) ?? []
   }
 
   it('a Collector has every series, with all that its resource says, and sees it end', async () => {

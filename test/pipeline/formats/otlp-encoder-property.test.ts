@@ -112,9 +112,15 @@ describe('decoding what was encoded as OTLP', () => {
           otlp.lines(after)
           const decoded = otlp.requests.flatMap(({ request }) => samplesOf(request))
           const stays = new Set(seriesTexts(after))
-          const ended = seriesTexts(before).filter(series => !stays.has(series))
-          const expected = [...expectedSamples(after), ...ended.map(series => `${series} ended @${2_000_000_000}`)]
-          assert.deepEqual(decoded.sort(), expected.sort())
+          const last = lastTimes(before)
+          const ended = seriesTexts(before)
+            .filter(series => !stays.has(series))
+            .map(series => `${series} ended @${nanoseconds(Math.max(2000, (last.get(series) ?? 0) + 1))}`)
+          const repeated = seriesTexts(after).flatMap((series, column) =>
+            after.times![column]! <= (last.get(series) ?? 0) ? [column] : [],
+          )
+          const fresh = { ...after, absent: Uint32Array.from([...after.absent!, ...repeated]) }
+          assert.deepEqual(decoded.sort(), [...expectedSamples(fresh), ...ended].sort())
         }),
       )
     })
@@ -188,6 +194,15 @@ function seriesTexts({ layout }: Batch): string[] {
   return Array.from({ length: columnCount(layout) }, (_, column) =>
     seriesText(metricAt(layout, column).name, labelPairs(labelsAt(layout, column))),
   )
+}
+
+/** By series, when it had its sample. */
+function lastTimes(batch: Batch): Map<string, number> {
+  const times = seriesTexts(batch).flatMap((series, column) => {
+    const own = batch.times![column]!
+    return batch.absent!.includes(column) ? [] : [[series, Number.isNaN(own) ? batch.timeMs : own] as const]
+  })
+  return new Map(times)
 }
 
 function expectedSamples(batch: Batch): string[] {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { endBatch, type Batch, type Source } from '../../../pipeline/model/batch.ts'
-import { createLayout, type Layout } from '../../../pipeline/model/layout.ts'
+import { EMPTY_LABELS } from '../../../pipeline/model/labels.ts'
+import { createLayout, layoutFromSeries, type Layout } from '../../../pipeline/model/layout.ts'
 import type { AttributeValue } from '../../../pipeline/model/origin.ts'
 import { scaleOf } from '../../../pipeline/model/scale.ts'
 import { metricFrom } from '../../../pipeline/model/series.ts'
@@ -163,6 +164,16 @@ describe('encoding OTLP metrics', () => {
     })
   }
 
+  it('writes a sum that may fall as what it came as', () => {
+    const metric = metricFrom({ name: 'queue.length', type: 'gauge', unit: '1', isOtel: true, isUpDown: true })
+    const layout = layoutFromSeries([{ metric, labels: EMPTY_LABELS }])
+    const source = createSource('pushed', { job: 'j', instance: 'i' })
+    const batch: Batch = { source, timeMs: 1000, outcome: 'ok', layout, values: Float64Array.of(-3) }
+    assert.deepEqual(otlpEncoding({ encoding: 'proto' }).lines(batch), [
+      '{service.instance.id=i, service.name=j} queue.length sum cumulative not monotonic -3 @1',
+    ])
+  })
+
   describe('resources', () => {
     it('are what a series is about', () => {
       const lines = otlpEncoding().lines(
@@ -258,6 +269,17 @@ describe('encoding OTLP metrics', () => {
       assert.deepEqual(otlp.lines(endBatch(SOURCE, 3000, 'failed')), [])
       assert.deepEqual(otlp.lines(batchFromText('a 5', { after: first, timeMs: 4000 })), [`${OF_SOURCE} a gauge 5 @4`])
       assert.deepEqual(otlp.lines(endBatch(SOURCE, 5000, 'removed')), [`${OF_SOURCE} a gauge ended @5`])
+    })
+
+    it('end after their last sample, also where the clock of their target is ahead', () => {
+      const otlp = otlpEncoding()
+      const first = batchOf('a 1 90000\nb 2\n# TYPE h histogram\nh_bucket{le="1"} 1 90000\nh_count 1 90000')
+      otlp.lines(first)
+      assert.deepEqual(otlp.lines(endBatch(SOURCE, 2000, 'failed')), [
+        `${OF_SOURCE} a gauge ended @90.001`,
+        `${OF_SOURCE} b gauge ended @2`,
+        `${OF_SOURCE} h histogram cumulative [0 0] le [1] ended @90.001`,
+      ])
     })
 
     it('are not those that are described differently, or whose buckets changed', () => {
@@ -395,6 +417,32 @@ describe('encoding OTLP metrics', () => {
       otlp.requests.map(({ points }) => points),
       [1, 1],
     )
+  })
+
+  it('does not say again what a target stamped itself and says again, nor what is older', () => {
+    const otlp = otlpEncoding()
+    const histogram = (time: number) =>
+      `# TYPE h histogram\nh_bucket{le="1"} 1 ${time}\nh_bucket{le="+Inf"} 2 ${time}\nh_count 2 ${time}`
+    const first = batchOf(`a 1 500\nb 2\n${histogram(500)}`)
+    assert.equal(otlp.lines(first).length, 3)
+    const second = batchFromText(`a 1 500\nb 2\n${histogram(500)}`, { after: first })
+    assert.deepEqual(otlp.lines(second), [`${OF_SOURCE} b gauge 2 @16`])
+    assert.equal(otlp.leftOut.get('repeated'), 4)
+    const third = batchFromText(`a 3 30000\nb 2 400\n${histogram(20_000)}\nc 1 20000`, { after: second })
+    assert.deepEqual(otlp.lines(third), [
+      `${OF_SOURCE} a gauge 3 @30`,
+      `${OF_SOURCE} c gauge 1 @20`,
+      `${OF_SOURCE} h histogram cumulative count=2 [1 1] le [1] @20`,
+    ])
+    const fourth = batchFromText('b 5 40000', { after: third })
+    assert.equal(otlp.lines(fourth).filter(line => line.includes('ended')).length, 3)
+    const fifth = batchFromText('a 3 55000\nb 5 60000', { after: fourth })
+    assert.deepEqual(otlp.lines(fifth), [`${OF_SOURCE} a gauge 3 @55`, `${OF_SOURCE} b gauge 5 @60`])
+    // All of them end then, so that a time before is late.
+    otlp.lines(endBatch(SOURCE, 70_000, 'failed'))
+    assert.deepEqual(otlp.lines(batchFromText('a 3 69000\nb 5 71000', { after: fifth })), [
+      `${OF_SOURCE} b gauge 5 @71`,
+    ])
   })
 
   it('does label work once for a layout, and for what is new in the next', () => {

@@ -9,7 +9,7 @@ import {
   type TranslationStrategy,
 } from '../../../pipeline/formats/prometheus-naming.ts'
 import { labelPairs, labelsFrom } from '../../../pipeline/model/labels.ts'
-import { metricFrom, type MetricType } from '../../../pipeline/model/series.ts'
+import { metricFrom, type Metric, type MetricType } from '../../../pipeline/model/series.ts'
 import { sharedJson } from '../../support/shared.ts'
 
 type MetricCase = {
@@ -24,15 +24,15 @@ type MetricCase = {
 type LabelResult = { name?: string; error?: string } | null
 type LabelCase = { label: string } & Record<keyof typeof LABEL_SETTINGS, LabelResult>
 
-/** OpenTelemetry's types in ours; a sum that may fall, and what is unknown, have no word of their own. */
-const TYPES: Readonly<Record<string, MetricType>> = {
-  Gauge: 'gauge',
-  MonotonicCounter: 'counter',
-  NonMonotonicCounter: 'unknown',
-  Histogram: 'histogram',
-  ExponentialHistogram: 'histogram',
-  Summary: 'summary',
-  Unknown: 'unknown',
+/** OpenTelemetry's types in ours. */
+const TYPES: Readonly<Record<string, Pick<Metric, 'type' | 'isUpDown'>>> = {
+  Gauge: { type: 'gauge' },
+  MonotonicCounter: { type: 'counter' },
+  NonMonotonicCounter: { type: 'gauge', isUpDown: true },
+  Histogram: { type: 'histogram' },
+  ExponentialHistogram: { type: 'histogram' },
+  Summary: { type: 'summary' },
+  Unknown: { type: 'unknown' },
 }
 
 const LABEL_SETTINGS = {
@@ -47,7 +47,7 @@ describe('names in Prometheus of what came by OTLP', () => {
   const metrics = sharedJson<{ cases: MetricCase[] }>('conformance', 'otlp-prom-naming', 'metric-names.json')
   for (const one of metrics?.cases ?? []) {
     it(`${one.strategy}: ${one.name} (${one.metric.name}, ${one.metric.unit})`, () => {
-      const parts = { ...one.metric, type: TYPES[one.metric.type]! }
+      const parts = { ...one.metric, ...TYPES[one.metric.type]! }
       const name = prometheusName(parts, { strategy: one.strategy, namespace: one.namespace })
       assert.equal(name, one.expect === 'ok' ? one.prometheus_name : undefined)
       if (one.prometheus_unit !== undefined) {
@@ -81,6 +81,17 @@ describe('names in Prometheus of what came by OTLP', () => {
     ]
     for (const [name, unit, type, expected] of cases) {
       assert.equal(prometheusName({ name, unit, type }, { strategy }), expected)
+    }
+  })
+
+  it('takes only a gauge for a ratio, not a sum that may fall', () => {
+    const metric = { name: 'queue.length', unit: '1', type: 'gauge' } as const
+    for (const [strategy, name] of [
+      ['UnderscoreEscapingWithSuffixes', 'queue_length'],
+      ['NoUTF8EscapingWithSuffixes', 'queue.length'],
+    ] as const) {
+      assert.equal(prometheusName(metric, { strategy }), `${name}_ratio`)
+      assert.equal(prometheusName({ ...metric, isUpDown: true }, { strategy }), name)
     }
   })
 

@@ -83,6 +83,10 @@ describe('points that are pushed', () => {
       'h_bucket h histogram true',
       'h_sum h histogram true',
     ])
+    assert.deepEqual(
+      layout.metrics.filter(({ isUpDown }) => isUpDown === true).map(({ name }) => name),
+      ['updown'],
+    )
     assert.equal(metricAt(layout, 0).unit, 'By')
     assert.equal(metricAt(layout, 0).help, 'about')
   })

@@ -114,6 +114,11 @@ export const otlpHttp = defineExporter({
             encoder.add(batch)
             leftOut.report()
           },
+          addPart(batch) {
+            const isWhole = encoder.addPart(batch)
+            if (isWhole) leftOut.report()
+            return isWhole
+          },
           flush: () => encoder.flush(),
           get pendingPoints() {
             return encoder.pendingPoints

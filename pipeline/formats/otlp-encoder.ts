@@ -24,6 +24,8 @@ export type OtlpEncoderOptions = EntityOptions &
 
 export type OtlpEncoder = {
   add(batch: Batch): void
+  /** A part of a batch, about as much as one request takes. False if there is more of it: nothing else may come before that. */
+  addPart(batch: Batch): boolean
   /** Gives what is begun to `emit`. */
   flush(): void
   readonly pendingPoints: number
@@ -44,6 +46,8 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
   const walk = new Walk(writer, { ...options, full: send })
   const known = new WeakMap<Source, Known>()
   let request = 0
+  /** Where to go on in a batch of which there is more. */
+  let nextGroup = 0
 
   function send(points: number): void {
     request++
@@ -62,30 +66,47 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
     if (points > 0) send(points)
   }
 
+  /** What there is to write of a batch. */
+  function begin({ source, layout, timeMs, outcome }: Batch): Known | undefined {
+    let one = known.get(source)
+    // Sources whose series all go elsewhere.
+    if (one === undefined && columnCount(layout) === 0) return undefined
+    // In a request the order of points is not kept, so that no series is in it twice.
+    if (one?.request === request) flush()
+    if (outcome !== 'ok') {
+      end(source, undefined, timeMs)
+      // A target that failed mostly comes back with the series that it had.
+      if (outcome === 'failed' && one !== undefined) Object.assign(one, { hasEnded: true, request })
+      else known.delete(source)
+      return undefined
+    }
+    const before = one?.plan
+    const plan = before?.layout === layout ? before : planFor(source, layout, before)
+    end(source, plan, timeMs)
+    if (one === undefined) known.set(source, (one = { plan, hasEnded: false, request }))
+    one.plan = plan
+    one.hasEnded = false
+    return one
+  }
+
+  function addPart(batch: Batch): boolean {
+    const one = nextGroup > 0 ? known.get(batch.source) : begin(batch)
+    if (one === undefined) return true
+    // A failure is the end of this batch, and of no other.
+    const from = nextGroup
+    nextGroup = 0
+    const next = walk.batch(one.plan, batch, from)
+    one.request = request
+    if (next < 0) return true
+    nextGroup = next
+    return false
+  }
+
   return {
     add(batch) {
-      const { source, layout, timeMs, outcome } = batch
-      let one = known.get(source)
-      // Sources whose series all go elsewhere.
-      if (one === undefined && columnCount(layout) === 0) return
-      // In a request the order of points is not kept, so that no series is in it twice.
-      if (one?.request === request) flush()
-      if (outcome !== 'ok') {
-        end(source, undefined, timeMs)
-        // A target that failed mostly comes back with the series that it had.
-        if (outcome === 'failed' && one !== undefined) Object.assign(one, { hasEnded: true, request })
-        else known.delete(source)
-        return
-      }
-      const before = one?.plan
-      const plan = before?.layout === layout ? before : planFor(source, layout, before)
-      end(source, plan, timeMs)
-      if (one === undefined) known.set(source, (one = { plan, hasEnded: false, request }))
-      one.plan = plan
-      one.hasEnded = false
-      walk.batch(plan, batch)
-      one.request = request
+      while (!addPart(batch));
     },
+    addPart,
     flush,
     get pendingPoints() {
       return walk.points

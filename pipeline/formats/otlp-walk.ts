@@ -31,6 +31,8 @@ const NO_BOUNDS = { values: new Float64Array(0), bytes: new Uint8Array(0) }
 export class Walk {
   /** In the request that is begun. */
   points = 0
+  /** Requests that became full. */
+  #cuts = 0
   readonly #writer: RequestWriter
   readonly #options: WalkOptions
   readonly #histogram: HistogramPoint = {
@@ -55,13 +57,18 @@ export class Walk {
     this.#options = options
   }
 
-  batch(plan: EncodePlan, batch: Batch): void {
+  /** Goes on at a group, and stops behind the one in which a request became full. Returns the next one; -1 if there is none. */
+  batch(plan: EncodePlan, batch: Batch, from: number): number {
     const isAbsent = absentOf(batch)
-    for (let group = 0; group < groupCount(plan.groups); group++) {
+    const count = groupCount(plan.groups)
+    const before = this.#cuts
+    for (let group = from; group < count; group++) {
+      if (this.#cuts !== before) return group
       this.#numbers(plan, group, batch, isAbsent)
       if (plan.composites !== undefined) this.#composites(plan, plan.composites, group, batch, isAbsent)
     }
     for (const [reason, points] of plan.leftOut ?? NOTHING) this.#options.leftOut(reason, points)
+    return -1
   }
 
   /** The points of what does not go on. */
@@ -343,6 +350,7 @@ export class Walk {
     if (isOpen) this.#close()
     if (this.points > 0) this.#options.full(this.points)
     this.points = 0
+    this.#cuts++
     return false
   }
 }

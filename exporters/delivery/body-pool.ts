@@ -2,7 +2,7 @@
  * Memory for the bodies of requests, used again and again: what is sent every few seconds would else be most of the garbage that a
  * collector makes.
  */
-const MAX_FREE_BYTES = 8 * 2 ** 20
+const MAX_FREE_BYTES = 4 * 2 ** 20
 /** A body that is far larger than those that come now does not keep its memory. */
 const MAX_ROOM = 4
 

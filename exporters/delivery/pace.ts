@@ -18,8 +18,11 @@ export type Pace = {
   readonly waiting: number
 }
 
-/** How long a batch waits at most. */
-const PATIENCE_MS = 1000
+/** So often it is looked whether something has left: a process that was busy with something else has not waited for so long. */
+const TICK_MS = 250
+/** After so many without anything, and after so many in all, nothing waits any longer. */
+const PATIENT_TICKS = 4
+const MAX_TICKS = 16
 
 export function createPace(
   encoder: Encoder,
@@ -33,7 +36,9 @@ export function createPace(
   let isBegun = false
   let isRunning = false
   let isHurried = false
-  let cancelPatience: (() => void) | undefined
+  let cancelTick: (() => void) | undefined
+  let ticks = 0
+  let idleTicks = 0
 
   function run(): void {
     // What is encoded may make room at once, where it is dropped.
@@ -45,12 +50,20 @@ export function createPace(
       isRunning = false
     }
     if (batches.length > 0) {
-      cancelPatience ??= clock.after(PATIENCE_MS, hurry)
+      cancelTick ??= clock.after(TICK_MS, tick)
       return
     }
-    cancelPatience?.()
-    cancelPatience = undefined
+    cancelTick?.()
+    cancelTick = undefined
     isHurried = false
+    ticks = 0
+    idleTicks = 0
+  }
+
+  function tick(): void {
+    cancelTick = undefined
+    if (++idleTicks >= PATIENT_TICKS || ++ticks >= MAX_TICKS) hurry()
+    else run()
   }
 
   function step(batch: Batch): void {
@@ -79,7 +92,10 @@ export function createPace(
       waiting += batch.values.length
       run()
     },
-    goOn: run,
+    goOn() {
+      idleTicks = 0
+      run()
+    },
     hurry,
     get waiting() {
       return waiting

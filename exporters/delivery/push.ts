@@ -37,7 +37,7 @@ const MAX_BYTES_ON_DISK = 2 ** 30
 /** What was accepted is on disk within a second: this, compression, and a write to disk. */
 const MAX_FLUSH_MS = 500
 /** More than a connection has under way at a time. */
-const ENOUGH_BYTES = 2 * 2 ** 20
+const ENOUGH_BYTES = 2 ** 20
 
 export function createPush(host: Host, config: PushConfig, parts: PushParts): Push {
   const { clock, counters } = host

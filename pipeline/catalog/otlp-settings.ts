@@ -45,7 +45,7 @@ export const otlpSettings = {
     description: 'Whether summaries are sent, or left out and counted.',
   },
   max_points: { type: 'integer', minimum: 1, description: 'Points in one request at most; 10000 unless set.' },
-  max_bytes: size('Size of a request at most, before it is compressed; 4MiB unless set.'),
+  max_bytes: size('Size of a request at most, before it is compressed; 1MiB unless set.'),
   max_buckets: {
     type: 'integer',
     minimum: 2,

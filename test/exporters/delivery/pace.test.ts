@@ -75,6 +75,19 @@ describe('pace of encoding', () => {
     assert.equal(state.taken.length, 13)
   })
 
+  it('waits longer while something leaves, but not for ever', async () => {
+    const { clock, state, pace } = createWorld()
+    state.isEnough = true
+    pace.add(points(5))
+    for (let i = 0; i < 5; i++) {
+      await clock.advance(700)
+      pace.goOn()
+    }
+    assert.deepEqual(state.taken, [])
+    await clock.advance(500)
+    assert.equal(state.taken.length, 5)
+  })
+
   it('encodes everything when it is told to hurry', () => {
     const { state, pace } = createWorld()
     state.isEnough = true

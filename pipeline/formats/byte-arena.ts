@@ -51,6 +51,13 @@ export class ByteArena {
     this.starts = this.starts.slice(0, this.count + 1)
   }
 
+  /** Nobody needs it any more: its memory is free at once, and not when garbage is looked for. */
+  release(): void {
+    this.count = 0
+    this.starts = new Uint32Array(1)
+    this.#resize(0)
+  }
+
   #growBytes(needed: number): void {
     this.#resize(Math.max(needed, this.bytes.length * 2, 4096))
   }

@@ -84,6 +84,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
     const plan = before?.layout === layout ? before : planFor(source, layout, before)
     end(source, plan, timeMs)
     if (one === undefined) known.set(source, (one = { plan, hasEnded: false, request }))
+    if (before !== undefined && before !== plan) release(before)
     one.plan = plan
     one.hasEnded = false
     return one
@@ -112,6 +113,12 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
       return walk.points
     },
   }
+}
+
+/** Plans have most of the bytes, and each has its own: of those that come and go none waits for garbage to be looked for. */
+function release({ groups, blocks }: EncodePlan): void {
+  groups.release()
+  blocks.release()
 }
 
 export type { LeftOut }

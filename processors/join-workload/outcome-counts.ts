@@ -2,6 +2,7 @@
 import type { Counters } from '../../pipeline/component.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import type { Layout } from '../../pipeline/model/layout.ts'
+import { sharedNumbers } from '../../pipeline/model/shared.ts'
 import type { Outcome } from './join-labels.ts'
 
 export type OutcomeCounts = {
@@ -10,27 +11,42 @@ export type OutcomeCounts = {
   count(layout: Layout): void
 }
 
-type Totals = { version: number; readonly byOutcome: Map<Outcome | 'held', number>; readonly columns: Uint32Array }
+type Totals = { version: number; byOutcome: ByOutcome; readonly columns: Uint32Array }
+type ByOutcome = readonly (readonly [outcome: Outcome | 'held', points: number])[]
+
+/** Targets of one kind mostly have the same. */
+const MAX_LISTS = 1000
 
 export function createOutcomeCounts(counters: Counters): OutcomeCounts {
   const outcomes = new WeakMap<Labels, Outcome | 'held'>()
   const totals = new WeakMap<Layout, Totals>()
+  const lists = new Map<string, ByOutcome>()
   let version = 0
 
   function totalsOf(layout: Layout): Totals {
     let known = totals.get(layout)
     if (known === undefined) {
-      totals.set(layout, (known = { version: -1, byOutcome: new Map(), columns: columnsByLabels(layout) }))
+      totals.set(layout, (known = { version: -1, byOutcome: [], columns: columnsByLabels(layout) }))
     }
     if (known.version === version) return known
     known.version = version
-    known.byOutcome.clear()
+    const points = new Map<Outcome | 'held', number>()
     for (const [i, labels] of layout.labels.entries()) {
       const outcome = outcomes.get(labels)
       if (outcome === undefined) continue
-      known.byOutcome.set(outcome, (known.byOutcome.get(outcome) ?? 0) + known.columns[i]!)
+      points.set(outcome, (points.get(outcome) ?? 0) + known.columns[i]!)
     }
+    known.byOutcome = shared([...points])
     return known
+  }
+
+  function shared(list: ByOutcome): ByOutcome {
+    const key = JSON.stringify(list)
+    const known = lists.get(key)
+    if (known !== undefined) return known
+    if (lists.size >= MAX_LISTS) lists.clear()
+    lists.set(key, list)
+    return list
   }
 
   return {
@@ -49,7 +65,7 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
 function columnsByLabels({ labels, labelsOf }: Layout): Uint32Array {
   const columns = new Uint32Array(labels.length)
   for (const entry of labelsOf) columns[entry]!++
-  return columns
+  return sharedNumbers(columns)
 }
 
 function countOne(counters: Counters, outcome: Outcome | 'held', points: number): void {

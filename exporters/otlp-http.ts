@@ -106,7 +106,7 @@ export const otlpHttp = defineExporter({
       subject: withoutSecrets(address),
       compress: settings.compression,
       createEncoder(emit) {
-        const create = (shard?: number): Encoder => {
+        const create = (shard?: number): Required<Encoder> => {
           const encoder = createOtlpEncoder({
             ...encoderOptions(settings),
             leftOut: leftOut.add,
@@ -116,6 +116,11 @@ export const otlpHttp = defineExporter({
             add(batch) {
               encoder.add(batch)
               leftOut.report()
+            },
+            addPart(batch) {
+              const isWhole = encoder.addPart(batch)
+              if (isWhole) leftOut.report()
+              return isWhole
             },
             flush: () => encoder.flush(),
             get pendingPoints() {

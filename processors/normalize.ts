@@ -11,7 +11,7 @@ import type { SeriesMap } from '../pipeline/model/label-processor.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
 import { factFrom } from './normalize/facts.ts'
 import { createRules } from './normalize/rules.ts'
-import { createTarget, type Target, type TargetContext } from './normalize/target.ts'
+import { createSharedByTargets, createTarget, type Target, type TargetContext } from './normalize/target.ts'
 
 const config = {
   type: 'object',
@@ -44,11 +44,12 @@ export const normalize = defineProcessor({
     const rules = createRules(catalogs.map(name => loadInputCatalog(host.catalogs, name)))
     const seen = seenOf(host.cluster)
     const targets = new WeakMap<Source, Target>()
+    const shared = createSharedByTargets()
 
     function targetOf(source: Source): Target {
       let target = targets.get(source)
       if (target === undefined) {
-        targets.set(source, (target = createTarget(rules, source, devices => seen.devices(source, devices))))
+        targets.set(source, (target = createTarget(rules, shared, source, devices => seen.devices(source, devices))))
       }
       return target
     }

@@ -2,13 +2,14 @@
  * Memory for the bodies of requests, used again and again: what is sent every few seconds would else be most of the garbage that a
  * collector makes.
  */
-const MAX_FREE = 16
+const MAX_FREE_BYTES = 4 * 2 ** 20
 /** A body that is far larger than those that come now does not keep its memory. */
 const MAX_ROOM = 4
 
 export class BodyPool {
   readonly #free: ArrayBuffer[] = []
   readonly #made = new WeakSet<ArrayBufferLike>()
+  #freeBytes = 0
 
   /** Not `slice`, which is a view where the bytes are a Buffer. */
   copyOf(bytes: Uint8Array): Uint8Array {
@@ -19,16 +20,22 @@ export class BodyPool {
 
   /** Nobody looks at these bytes any more. Those that are no copy from here share their memory with others. */
   give({ buffer }: Uint8Array): void {
-    if (this.#made.has(buffer) && this.#free.length < MAX_FREE) this.#free.push(buffer as ArrayBuffer)
+    if (!this.#made.has(buffer)) return
+    this.#free.push(buffer as ArrayBuffer)
+    this.#freeBytes += buffer.byteLength
+    // Those that did not fit for the longest time go.
+    while (this.#freeBytes > MAX_FREE_BYTES) this.#freeBytes -= this.#free.shift()!.byteLength
   }
 
   #take(length: number): Uint8Array {
-    for (let buffer = this.#free.pop(); buffer !== undefined; buffer = this.#free.pop()) {
-      if (buffer.byteLength >= length && buffer.byteLength <= MAX_ROOM * length)
-        return new Uint8Array(buffer, 0, length)
+    const at = this.#free.findLastIndex(({ byteLength }) => byteLength >= length && byteLength <= MAX_ROOM * length)
+    if (at >= 0) {
+      const [buffer] = this.#free.splice(at, 1) as [ArrayBuffer]
+      this.#freeBytes -= buffer.byteLength
+      return new Uint8Array(buffer, 0, length)
     }
     // With some room to spare, since the next one may be a little longer.
-    const made = new ArrayBuffer(Math.ceil(length / 4096 + 1) * 4096)
+    const made = new ArrayBuffer(length + Math.max(4096, length >> 3))
     this.#made.add(made)
     return new Uint8Array(made, 0, length)
   }

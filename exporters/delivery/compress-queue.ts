@@ -9,6 +9,8 @@ export type CompressQueue = {
   settled(): Promise<void>
   /** On their way. */
   readonly points: number
+  /** The same in bytes, as they came. */
+  readonly bytes: number
 }
 
 const MAX_BYTES = 256 * 2 ** 20
@@ -49,6 +51,9 @@ export function createCompressQueue(
     settled: () => last,
     get points() {
       return points
+    },
+    get bytes() {
+      return bytes
     },
   }
 }

@@ -20,6 +20,14 @@ export type DeliveryOptions = {
   readonly maxElapsedMs: number
 }
 
+/** Who hears of requests that leave. */
+export type Leaving = {
+  /** Is given bodies that were accepted and that nobody has any more. */
+  recycle(body: Uint8Array): void
+  /** An attempt is over. There may be room for more. */
+  settled(): void
+}
+
 export type Delivery = {
   /** Sends what waits in the store, and whatever comes. */
   start(store: QueueStore): void
@@ -48,13 +56,12 @@ const BURST_BYTES = 256 * 2 ** 20
 /** Of the time for stopping, what is left for the store. */
 const CLOSING_MS = 500
 
-/** `recycle` is given bodies that were accepted and that nobody has any more. */
 export function createDelivery(
   host: Host,
   options: DeliveryOptions,
   send: Send,
   report: Report,
-  recycle: (body: Uint8Array) => void,
+  leaving: Leaving,
 ): Delivery {
   const { clock } = host
   const delay = createDelay(options.backOff, clock, host.id)
@@ -190,6 +197,7 @@ export function createDelivery(
     if (sent === 'unreadable') circuit.leaves(isProbe)
     else settle(entry, sent, isProbe)
     pump()
+    leaving.settled()
   }
 
   async function attempt(entry: Entry, from: Keeper): Promise<Sent | 'unreadable'> {
@@ -214,7 +222,7 @@ export function createDelivery(
     const rest = { points, ...(shard !== undefined && { shard }), ...(note !== undefined && { note }) }
     const sent = await send({ body, ...rest }, abandon.signal)
     // What is on disk may still be on its way there.
-    if (sent.outcome === 'accepted' && !from.store.persistent) recycle(body)
+    if (sent.outcome === 'accepted' && !from.store.persistent) leaving.recycle(body)
     return sent
   }
 

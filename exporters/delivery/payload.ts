@@ -39,6 +39,8 @@ export type Request = Pick<Payload, 'body' | 'points' | 'shard' | 'note'>
  */
 export type Encoder = {
   add(batch: Batch): void
+  /** Instead of `add`, about as much as a request takes. False if there is more of it, which has to come next. */
+  addPart?(batch: Batch): boolean
   /** Gives what is begun to `emit`. */
   flush(): void
   /** Points in requests that are begun and not yet given. */

@@ -10,6 +10,7 @@ import { createCompressQueue } from './compress-queue.ts'
 import { createCompress, type Compression } from './compress.ts'
 import { createDelivery, type DeliveryOptions } from './delivery.ts'
 import type { Emit, Encoder } from './payload.ts'
+import { createPace } from './pace.ts'
 import type { PushConfig } from './push-config.ts'
 import { Report } from './report.ts'
 import { createSend, type HttpParts } from './send.ts'
@@ -35,14 +36,19 @@ const MAX_BYTES_IN_MEMORY = 128 * 2 ** 20
 const MAX_BYTES_ON_DISK = 2 ** 30
 /** What was accepted is on disk within a second: this, compression, and a write to disk. */
 const MAX_FLUSH_MS = 500
+/** More than a connection has under way at a time. */
+const ENOUGH_BYTES = 2 ** 20
 
 export function createPush(host: Host, config: PushConfig, parts: PushParts): Push {
   const { clock, counters } = host
   const options = deliveryOptions(config)
   const report = new Report(host, parts.subject)
   const bodies = new BodyPool()
-  const delivery = createDelivery(host, options, createSend(host, config, parts), report, body => {
-    if (parts.compress === 'none') bodies.give(body)
+  const delivery = createDelivery(host, options, createSend(host, config, parts), report, {
+    recycle(body) {
+      if (parts.compress === 'none') bodies.give(body)
+    },
+    settled: goOn,
   })
   const compressQueue = createCompressQueue(
     createCompress(parts.compress, clock, bodies),
@@ -52,13 +58,36 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
   const encoder = parts.createEncoder(request => {
     if (!compressQueue.add(request)) report.dropped(request.points)
   })
+  const pace = createPace(encoder, clock, isEnough, ({ values }, error) => {
+    report.lost(values.length, 'failed', `they cannot be encoded: ${String(error)}`)
+  })
   let flushMs = parseDuration(config.sending_queue.batch.flush_timeout)
   let cancelFlush: (() => void) | undefined
   let unobserve: (() => void)[] = []
   let isStarted = false
   let isStopped = false
+  /** What is to be on disk within a second does not wait, and on a virtual clock everything is there at the end of a step. */
+  let mayWait = clock.aligned !== true
+
+  function isEnough(): boolean {
+    return mayWait && !isStopped && compressQueue.bytes + delivery.status().bytes >= ENOUGH_BYTES
+  }
+
+  function goOn(): void {
+    pace.goOn()
+    flushLater()
+  }
+
+  function flushLater(): void {
+    if (encoder.pendingPoints > 0) cancelFlush ??= clock.after(flushMs, flushBegun)
+  }
 
   function flush(): void {
+    pace.hurry()
+    flushBegun()
+  }
+
+  function flushBegun(): void {
     cancelFlush?.()
     cancelFlush = undefined
     const { pendingPoints } = encoder
@@ -77,13 +106,16 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
       maxBytes: options.maxBytes(true),
       ...(storage !== undefined && { directory: storage }),
     })
-    if (store.persistent) flushMs = Math.min(flushMs, MAX_FLUSH_MS)
+    if (store.persistent) {
+      flushMs = Math.min(flushMs, MAX_FLUSH_MS)
+      mayWait = false
+    }
     return store
   }
 
   function pointsByStorage(): { value: number; labels: { storage: string } }[] {
     const { points, safePoints } = delivery.status()
-    const elsewhere = encoder.pendingPoints + compressQueue.points
+    const elsewhere = pace.waiting + encoder.pendingPoints + compressQueue.points
     return [
       { value: safePoints, labels: { storage: 'disk' } },
       { value: points - safePoints + elsewhere, labels: { storage: 'memory' } },
@@ -104,8 +136,8 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
       ]
     },
     consume(batch: Batch) {
-      encoder.add(batch)
-      if (encoder.pendingPoints > 0) cancelFlush ??= clock.after(flushMs, flush)
+      pace.add(batch)
+      flushLater()
     },
     flush,
     countsDelivery: true,

@@ -10,12 +10,13 @@ import type { Encoder, Payload, Sent } from '../delivery/payload.ts'
 /** Several, so that the way to the destination and back is not all that is waited for. */
 export const SHARDS = 4
 
-export function createInOrder(create: (shard: NonNullable<Payload['shard']>) => Encoder): Encoder {
+export function createInOrder(create: (shard: NonNullable<Payload['shard']>) => Required<Encoder>): Required<Encoder> {
   const encoders = Array.from({ length: SHARDS }, (_, shard) => create(shard))
   return {
     add(batch) {
       encoders[shardOf(batch.source)]!.add(batch)
     },
+    addPart: batch => encoders[shardOf(batch.source)]!.addPart(batch),
     flush() {
       for (const encoder of encoders) encoder.flush()
     },

@@ -13,7 +13,7 @@ const DEFAULTS = {
   nan: 'keep',
   summaries: 'keep',
   max_points: 10_000,
-  max_bytes: '4MiB',
+  max_bytes: '1MiB',
   resource: 'entity',
   in_order: false,
 } as const satisfies OtlpSettings

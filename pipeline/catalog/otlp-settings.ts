@@ -50,7 +50,7 @@ export const otlpSettings = {
       'Whether the points of a series are sent oldest first, one request after the other, for destinations that refuse a point that is older than the last one. After an outage what is fresh then comes last; otherwise it does not wait for what is old. `false` unless the vendor wants something else.',
   },
   max_points: { type: 'integer', minimum: 1, description: 'Points in one request at most; 10000 unless set.' },
-  max_bytes: size('Size of a request at most, before it is compressed; 4MiB unless set.'),
+  max_bytes: size('Size of a request at most, before it is compressed; 1MiB unless set.'),
   max_buckets: {
     type: 'integer',
     minimum: 2,

@@ -39,10 +39,13 @@ export function assignDevice(reader: PodReader, device: SeenDevice, rules: Assig
     weight: device.part === undefined ? 1 : partOfBoard(device.profile, device.model),
     isShared: found.isShared || claims.length + found.unknown.size > 1,
     holdings,
-    passed: found.passed,
+    passed: found.passed.length === 0 ? NOBODY : found.passed,
     rest: { share: rest, reason: holdings.length > 0 ? 'share_left' : reasonOf(found.passed) },
   }
 }
+
+/** As many devices as there are pass nobody. */
+const NOBODY: readonly Passed[] = []
 
 type Finding = {
   /** By pod, or by job: several containers or replicas of one are one. */

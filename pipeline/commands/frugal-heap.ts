@@ -4,6 +4,9 @@
  * Starting makes six times as much garbage as it keeps, and V8 gives a program that begins like this 60 MB of room, most of it for ever.
  * So V8 is asked to be thrifty until everything runs, and then to keep the part of the heap where objects are young small. There, batches
  * come and go at an even pace: room for more of them would only be filled before it is swept.
+ *
+ * Nor are functions optimized before everything runs: what checks a config is huge and runs once, and each of V8's threads keeps the
+ * memory that it took to compile some of it, 20 MB together.
  */
 const { getHeapSpaceStatistics, setFlagsFromString } = process.getBuiltinModule('node:v8')
 
@@ -13,9 +16,13 @@ const YOUNG_MEGABYTES = 4
 /** How much may be added to what is alive before the garbage in it is looked for. */
 const GROWTH_PERCENT = 30
 
+/** The compilers that make good code and need much memory for it. */
+const OPTIMIZERS = ['maglev', 'turbofan']
+
 /** Until `endFrugalStart`: it costs a quarter more time. */
 export function beginFrugalStart(): void {
   setFlagsFromString('--optimize-for-size')
+  for (const compiler of OPTIMIZERS) setFlagsFromString(`--no-${compiler}`)
   setYoungGrowth(1)
 }
 
@@ -24,6 +31,7 @@ export function endFrugalStart(): void {
   const collect = garbageCollector()
   collect()
   setFlagsFromString('--no-optimize-for-size')
+  for (const compiler of OPTIMIZERS) setFlagsFromString(`--${compiler}`)
   // By itself V8 looks through the whole heap whenever a tenth has been added, because a collector is never in a hurry.
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
   // Several threads for so little cost more than they save.

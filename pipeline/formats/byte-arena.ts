@@ -1,4 +1,9 @@
-/** Many short byte strings in one buffer, by number. */
+/**
+ * Many short byte strings in one buffer, by number.
+ *
+ * When it grows or is trimmed, the buffer it had is gone at once, and not when garbage is looked for: whoever looks at `bytes` or
+ * `view` does so anew after each call.
+ */
 export class ByteArena {
   bytes: Uint8Array
   view: DataView
@@ -40,24 +45,31 @@ export class ByteArena {
 
   /** Gives back the room that was held for more strings; `slack` bytes stay behind the last one. */
   trim(slack = 0): void {
-    const bytes = new Uint8Array(this.byteLength + slack)
-    bytes.set(this.bytes.subarray(0, this.byteLength))
-    this.bytes = bytes
-    this.view = new DataView(bytes.buffer)
+    const end = this.byteLength
+    this.#resize(end + slack)
+    this.bytes.fill(0, end)
     this.starts = this.starts.slice(0, this.count + 1)
   }
 
+  /** Nobody needs it any more: its memory is free at once, and not when garbage is looked for. */
+  release(): void {
+    this.count = 0
+    this.starts = new Uint32Array(1)
+    this.#resize(0)
+  }
+
   #growBytes(needed: number): void {
-    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2, 4096))
-    grown.set(this.bytes)
-    this.bytes = grown
-    this.view = new DataView(grown.buffer)
+    this.#resize(Math.max(needed, this.bytes.length * 2, 4096))
+  }
+
+  #resize(length: number): void {
+    this.bytes = new Uint8Array((this.bytes.buffer as ArrayBuffer).transfer(length))
+    this.view = new DataView(this.bytes.buffer)
   }
 
   #growCount(): void {
-    const grown = new Uint32Array(Math.max(this.starts.length * 2, 128))
-    grown.set(this.starts)
-    this.starts = grown
+    const length = Math.max(this.starts.length * 2, 128)
+    this.starts = new Uint32Array((this.starts.buffer as ArrayBuffer).transfer(length * this.starts.BYTES_PER_ELEMENT))
   }
 }
 

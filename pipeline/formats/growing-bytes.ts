@@ -4,6 +4,8 @@ import { pause, type Work } from './render-work.ts'
 /** Copying so much takes a fraction of a millisecond. */
 const CHUNK_BYTES = 1024 * 1024
 
+const NOTHING = Buffer.alloc(0)
+
 export class GrowingBytes {
   /** In all chunks. */
   length = 0
@@ -30,15 +32,19 @@ export class GrowingBytes {
     this.length += end - start
   }
 
-  /** As long as it needs to be, and zeros after the end. */
+  /** As long as it needs to be, and zeros after the end. Once. */
   *finish(slack: number): Work<DataView> {
     const bytes = new Uint8Array(this.length + slack)
     let at = 0
-    for (const chunk of [...this.#full, this.#chunk.subarray(0, this.#at)]) {
+    for (const chunk of [...this.#full.splice(0), this.#chunk.subarray(0, this.#at)]) {
       bytes.set(chunk, at)
       at += chunk.length
+      // Its memory is free now, and not only when garbage is looked for.
+      ;(chunk.buffer as ArrayBuffer).transfer(0)
       if (at < this.length) yield pause
     }
+    this.#chunk = NOTHING
+    this.#at = 0
     return new DataView(bytes.buffer)
   }
 

@@ -35,6 +35,9 @@ const NO_ORDER = 2
 const MAX_DISORDER = 5
 
 const NO_VALUES = new Float64Array(0)
+// Where a line and a number are read to: there are thousands of readers, and only one reads at a time.
+const sampleLine = createSampleLine()
+const plainNumber = new Float64Array(1)
 
 export type Lines = {
   readonly known: KnownLines
@@ -67,8 +70,6 @@ export class LineReader {
   #learning: Learning | undefined
   #values: Float64Array = NO_VALUES
   #times: Float64Array | undefined
-  #line = createSampleLine()
-  #number = new Float64Array(1)
   /** Of the sample whose number was read last; NaN if it has none. */
   #time = NaN
   #lastLiteral = -1
@@ -158,7 +159,7 @@ export class LineReader {
     const blockView = blocks.view
     const blockStarts = blocks.starts
     const values = this.#values
-    const number = this.#number
+    const number = plainNumber
     const learning = this.#learning
     const count = literalOf.length
     let line = this.#next
@@ -262,7 +263,7 @@ export class LineReader {
   }
 
   #readSample(bytes: Uint8Array, view: DataView, start: number, end: number, learning: Learning): void {
-    const line = this.#line
+    const line = sampleLine
     const wrong = readSampleLine(bytes, start, end, this.#known.shape.dialect, line)
     if (wrong !== undefined) return this.bad(wrong)
     let block = learning.findBlock(view, line.nameEnd, line.keyEnd)
@@ -277,7 +278,7 @@ export class LineReader {
     if (literal < 0) {
       literal = learning.addLiteral(bytes, view, start, line.nameEnd, asciiText(bytes, line.nameStart, line.nameEnd))
     }
-    this.#number[0] = line.value
+    plainNumber[0] = line.value
     this.#time = line.timeMs
     this.#countExemplar()
     this.#sample(learning, literal, block)
@@ -304,7 +305,7 @@ export class LineReader {
   #store(line: number): void {
     const slot = this.#learning === undefined ? this.#known.columns.slotOf[line]! : this.#learning.slotOf[line]!
     if (this.#learning !== undefined && !this.#learning.note(line)) return
-    this.#values[slot] = this.#number[0]!
+    this.#values[slot] = plainNumber[0]!
     if (this.#times !== undefined) this.#times[slot] = this.#time
     else if (!Number.isNaN(this.#time)) {
       this.#times = new Float64Array(this.#values.length).fill(NaN)
@@ -314,7 +315,7 @@ export class LineReader {
 
   /** Reads the value, and what follows it, at `p`. Returns where the next line begins, or -1 if this cannot be read. */
   #readValue(bytes: Uint8Array, p: number): number {
-    const next = readPlainNumber(bytes, p, this.#number)
+    const next = readPlainNumber(bytes, p, plainNumber)
     if (next < 0) return this.#readNumbers(bytes, p)
     this.#time = NaN
     return next
@@ -323,17 +324,17 @@ export class LineReader {
   #readNumbers(bytes: Uint8Array, p: number): number {
     const next = bytes.indexOf(LINE_FEED, p) + 1
     const end = next - p > 1 && bytes[next - 2] === CARRIAGE_RETURN ? next - 2 : next - 1
-    const line = this.#line
+    const line = sampleLine
     if (readNumbers(bytes, p, end, this.#known.shape.dialect, line) !== undefined) return -1
-    this.#number[0] = line.value
+    plainNumber[0] = line.value
     this.#time = line.timeMs
     this.#countExemplar()
     return next
   }
 
   #countExemplar(): void {
-    if (this.#line.exemplar === 'good') this.exemplars++
-    else if (this.#line.exemplar === 'bad') this.badExemplars++
+    if (sampleLine.exemplar === 'good') this.exemplars++
+    else if (sampleLine.exemplar === 'bad') this.badExemplars++
   }
 
   #hasEnded(): boolean {

@@ -10,7 +10,7 @@ import type { CompositeOptions } from './otlp-composites.ts'
 import { createProtobufDialect } from './otlp-protobuf-dialect.ts'
 import { ProtobufWriter } from './otlp-protobuf-writer.ts'
 import { RepeatedSamples } from './otlp-repeated.ts'
-import type { Template } from './otlp-template.ts'
+import { TemplateDraft, type Template } from './otlp-template.ts'
 import { Walk, type WalkOptions } from './otlp-walk.ts'
 
 /** What templates may take in all: more series than fit are put together each time. */
@@ -29,6 +29,8 @@ export type OtlpEncoderOptions = EntityOptions &
 
 export type OtlpEncoder = {
   add(batch: Batch): void
+  /** A part of a batch, about as much as one request takes. False if there is more of it: nothing else may come before that. */
+  addPart(batch: Batch): boolean
   /** Gives what is begun to `emit`. */
   flush(): void
   readonly pendingPoints: number
@@ -44,6 +46,14 @@ type Known = {
   request: number
 }
 
+/** A batch of which there may be more, and where to go on in it. */
+type UnderWay = {
+  readonly one: Known
+  readonly batch: Batch
+  readonly draft: TemplateDraft | undefined
+  next: number
+}
+
 export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
   const { encoding, emit } = options
   const dialect = encoding === 'proto' ? createProtobufDialect() : createJsonDialect()
@@ -54,22 +64,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
   const samples = new RepeatedSamples()
   let request = 0
   let templateBytes = 0
-
-  function write(one: Known, batch: Batch): void {
-    const { plan, template, isSecond } = one
-    if (!walk.isRepeatable(plan, batch)) walk.batch(plan, batch)
-    else if (template !== undefined) walk.repeat(template, plan, batch)
-    else if (isSecond && templateBytes < MAX_TEMPLATE_BYTES) {
-      one.template = walk.record(plan, batch, MAX_TEMPLATE_BYTES - templateBytes)
-      templateBytes += one.template.byteLength
-    } else walk.batch(plan, batch)
-    one.isSecond = true
-  }
-
-  function forgetTemplate(one: Known | undefined): void {
-    if (one?.template !== undefined) templateBytes -= one.template.byteLength
-    if (one !== undefined) Object.assign(one, { template: undefined, isSecond: false })
-  }
+  let underWay: UnderWay | undefined
 
   function send(points: number): void {
     request++
@@ -88,45 +83,100 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
     if (points > 0) send(points)
   }
 
+  /** What there is to write of a batch. */
+  function begin(batch: Batch): UnderWay | undefined {
+    const { source, layout, timeMs, outcome } = batch
+    let one = known.get(source)
+    // Sources whose series all go elsewhere.
+    if (one === undefined && columnCount(layout) === 0) return undefined
+    // In a request the order of points is not kept, so that no series is in it twice.
+    if (one?.request === request) flush()
+    if (outcome !== 'ok') {
+      end(source, undefined, timeMs)
+      samples.end(batch)
+      // A target that failed mostly comes back with the series that it had.
+      if (outcome === 'failed' && one !== undefined) Object.assign(one, { hasEnded: true, request })
+      else {
+        forgetTemplate(one)
+        known.delete(source)
+      }
+      return undefined
+    }
+    const before = one?.plan
+    const plan = before?.layout === layout ? before : planFor(source, layout, before)
+    end(source, plan, timeMs)
+    if (one === undefined) {
+      one = { plan, template: undefined, isSecond: false, hasEnded: false, request }
+      known.set(source, one)
+    }
+    if (before !== undefined && before !== plan) {
+      forgetTemplate(one)
+      release(before)
+    }
+    one.plan = plan
+    one.hasEnded = false
+    const fresh = samples.leaveOut(batch)
+    if (fresh.repeated > 0) options.leftOut('repeated', fresh.repeated)
+    return { one, batch: fresh.batch, next: 0, draft: draftOf(one, fresh.batch) }
+  }
+
+  /** For what is written now, if that is to be kept. */
+  function draftOf(one: Known, batch: Batch): TemplateDraft | undefined {
+    const { plan, template, isSecond } = one
+    one.isSecond = true
+    const isWanted = isSecond && template === undefined && templateBytes < MAX_TEMPLATE_BYTES
+    if (!isWanted || !walk.isRepeatable(plan, batch)) return undefined
+    return new TemplateDraft(plan.groups, plan.starts, MAX_TEMPLATE_BYTES - templateBytes)
+  }
+
+  /** Until a request is full. Returns where to go on; -1 at the end. */
+  function write({ one, batch, next, draft }: UnderWay): number {
+    const { plan, template } = one
+    if (template !== undefined && walk.isRepeatable(plan, batch)) return walk.repeat(template, plan, batch, next)
+    if (draft === undefined) return walk.batch(plan, batch, next)
+    const left = walk.record(plan, batch, next, draft)
+    if (left < 0) {
+      one.template = draft.finish()
+      templateBytes += one.template.byteLength
+    }
+    return left
+  }
+
+  function forgetTemplate(one: Known | undefined): void {
+    if (one === undefined) return
+    templateBytes -= one.template?.byteLength ?? 0
+    one.template = undefined
+    one.isSecond = false
+  }
+
+  function addPart(batch: Batch): boolean {
+    const way = underWay ?? begin(batch)
+    // A failure is the end of this batch, and of no other.
+    underWay = undefined
+    if (way === undefined) return true
+    way.next = write(way)
+    way.one.request = request
+    if (way.next < 0) return true
+    underWay = way
+    return false
+  }
+
   return {
     add(batch) {
-      const { source, layout, timeMs, outcome } = batch
-      let one = known.get(source)
-      // Sources whose series all go elsewhere.
-      if (one === undefined && columnCount(layout) === 0) return
-      // In a request the order of points is not kept, so that no series is in it twice.
-      if (one?.request === request) flush()
-      if (outcome !== 'ok') {
-        end(source, undefined, timeMs)
-        samples.end(batch)
-        // A target that failed mostly comes back with the series that it had.
-        if (outcome === 'failed' && one !== undefined) Object.assign(one, { hasEnded: true, request })
-        else {
-          forgetTemplate(one)
-          known.delete(source)
-        }
-        return
-      }
-      const before = one?.plan
-      const plan = before?.layout === layout ? before : planFor(source, layout, before)
-      end(source, plan, timeMs)
-      if (one === undefined) {
-        one = { plan, template: undefined, isSecond: false, hasEnded: false, request }
-        known.set(source, one)
-      }
-      if (one.plan !== plan) forgetTemplate(one)
-      one.plan = plan
-      one.hasEnded = false
-      const fresh = samples.leaveOut(batch)
-      if (fresh.repeated > 0) options.leftOut('repeated', fresh.repeated)
-      write(one, fresh.batch)
-      one.request = request
+      while (!addPart(batch));
     },
+    addPart,
     flush,
     get pendingPoints() {
       return walk.points
     },
   }
+}
+
+/** Plans have most of the bytes, and each has its own: of those that come and go none waits for garbage to be looked for. */
+function release({ groups, blocks }: EncodePlan): void {
+  groups.release()
+  blocks.release()
 }
 
 export type { LeftOut }

@@ -278,9 +278,11 @@ export class ProtobufWriter implements RequestWriter, WriteAgain {
   #reserve(more: number): void {
     if (this.#at >= more + SLACK) return
     const length = this.#bytes.length
-    const grown = new Uint8Array(Math.max(2 * length, length + more + SLACK))
-    const shift = grown.length - length
-    grown.set(this.#bytes.subarray(this.#at), this.#at + shift)
+    // It grows to what a request takes, and stays: twice as much each time would be up to twice what is needed.
+    const shift = Math.max(length >> 2, more + SLACK)
+    // The buffer before it is gone at once, and not when garbage is looked for.
+    const grown = new Uint8Array(this.#bytes.buffer.transfer(length + shift))
+    grown.copyWithin(this.#at + shift, this.#at, length)
     this.#bytes = grown
     this.#view = new DataView(grown.buffer)
     this.#at += shift

@@ -32,6 +32,8 @@ const NO_BOUNDS = { values: new Float64Array(0), bytes: new Uint8Array(0) }
 export class Walk {
   /** In the request that is begun. */
   points = 0
+  /** Requests that became full. */
+  #cuts = 0
   readonly #writer: RequestWriter
   readonly #options: WalkOptions
   readonly #histogram: HistogramPoint = {
@@ -53,20 +55,24 @@ export class Walk {
 
   /** The numbers of a piece. */
   #numbersOf = new Float64Array(2 * PIECE_POINTS)
-  #cuts = 0
 
   constructor(writer: RequestWriter, options: WalkOptions) {
     this.#writer = writer
     this.#options = options
   }
 
-  batch(plan: EncodePlan, batch: Batch): void {
+  /** Goes on at a group, and stops behind the one in which a request became full. Returns the next one; -1 if there is none. */
+  batch(plan: EncodePlan, batch: Batch, from: number): number {
     const isAbsent = absentOf(batch)
-    for (let group = 0; group < groupCount(plan.groups); group++) {
+    const count = groupCount(plan.groups)
+    const before = this.#cuts
+    for (let group = from; group < count; group++) {
+      if (this.#cuts !== before) return group
       this.#numbers(plan, group, batch, isAbsent)
       if (plan.composites !== undefined) this.#composites(plan, plan.composites, group, batch, isAbsent)
     }
     this.#leaveOut(plan)
+    return -1
   }
 
   /** Whether a batch of this plan can be written by a template: its points are those of the last batch. */
@@ -83,13 +89,14 @@ export class Walk {
     )
   }
 
-  /** As `batch`, and keeps what was written, so many bytes at the most. */
-  record(plan: EncodePlan, batch: Batch, maxTemplateBytes: number): Template {
+  /** As `batch`, and keeps what was written. */
+  record(plan: EncodePlan, batch: Batch, first: number, draft: TemplateDraft): number {
     const writer = this.#writer
     const { groups, starts } = plan
-    const draft = new TemplateDraft(groups, starts, maxTemplateBytes)
-    for (let group = 0; group < groupCount(groups);) {
+    const cutsBefore = this.#cuts
+    for (let group = first; group < groupCount(groups);) {
       this.#makeRoom(2 * PIECE_BYTES, 2 * PIECE_POINTS)
+      if (this.#cuts !== cutsBefore) return group
       const from = group
       const distance = writer.length
       const before = this.points
@@ -106,25 +113,30 @@ export class Walk {
       draft.add(from, group, isWhole ? writer.again!.last(writer.length - distance) : undefined, distance)
     }
     this.#leaveOut(plan)
-    return draft.finish()
+    return -1
   }
 
-  /** As `batch`, by what was recorded of the same plan. */
-  repeat(template: Template, plan: EncodePlan, batch: Batch): void {
+  /** As `batch`, by what was recorded of the same plan; `from` and what is returned are numbers of pieces. */
+  repeat(template: Template, plan: EncodePlan, batch: Batch, from: number): number {
     const { starts } = plan
-    for (const piece of template.pieces) {
+    const { pieces, values } = template
+    const before = this.#cuts
+    for (let next = from; next < pieces.length; next++) {
+      if (this.#cuts !== before) return next
+      const piece = pieces[next]!
       const first = starts[piece.groupFrom]!
       const count = starts[piece.groupTo]! - first
       const { bytes } = piece
       if (bytes !== undefined && this.#readNumbers(plan, batch, first, count)) {
         this.#makeRoom(bytes.length, count)
-        this.#writer.again!.piece(bytes, template.values, first, this.#numbersOf, count, batch.timeMs)
+        this.#writer.again!.piece(bytes, values, first, this.#numbersOf, count, batch.timeMs)
         this.points += count
       } else {
         for (let group = piece.groupFrom; group < piece.groupTo; group++) this.#numbers(plan, group, batch, undefined)
       }
     }
     this.#leaveOut(plan)
+    return -1
   }
 
   /** False if one of them is not to be sent. */

@@ -5,6 +5,9 @@ import type { Entry } from './tracked.ts'
 /** Versions only grow, so their sum is enough to see that one of them has. */
 export type Dependencies = { readonly entries: readonly Entry<unknown>[]; readonly versions: number }
 
+/** What one GPU of a pod looks at all others do, and they come one after the other: the list is shared. */
+let last: Dependencies = { entries: [], versions: 0 }
+
 /** Runs a function with a `look` that takes note. */
 export function recordLooks<T>(run: (look: Look) => T): { result: T; dependencies: Dependencies | undefined } {
   const entries: Entry<unknown>[] = []
@@ -14,11 +17,16 @@ export function recordLooks<T>(run: (look: Look) => T): { result: T; dependencie
     versions += entry.version
     return entry.value
   })
+  if (entries.length === 0) return { result, dependencies: undefined }
   // A list that grew has room for more, which a copy has not.
-  return {
-    result,
-    dependencies: entries.length === 0 ? undefined : { entries: entries.slice(), versions },
-  }
+  if (!isLast(entries, versions)) last = { entries: entries.slice(), versions }
+  return { result, dependencies: last }
+}
+
+function isLast(entries: readonly Entry<unknown>[], versions: number): boolean {
+  if (last.versions !== versions || last.entries.length !== entries.length) return false
+  for (let i = 0; i < entries.length; i++) if (entries[i] !== last.entries[i]) return false
+  return true
 }
 
 export function haveChanged({ entries, versions }: Dependencies): boolean {

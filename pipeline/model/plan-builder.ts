@@ -138,7 +138,8 @@ export class PlanBuilder {
     return createLayout({
       metrics: this.#entries.map(entry => entry.metric),
       scales: this.#entries.map(entry => entry.scale),
-      labels: this.#labels.items,
+      // A list that grew has room for more, which a copy has not.
+      labels: this.#labels.items.slice(),
       metricOf: Uint32Array.from(this.#metricOf),
       labelsOf: Uint32Array.from(this.#labelsOf),
       ...(previous && { keptFrom: { id: previous.id, runs } }),

@@ -2,6 +2,7 @@
 import type { Counters } from '../../pipeline/component.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import type { Layout } from '../../pipeline/model/layout.ts'
+import { sharedNumbers } from '../../pipeline/model/shared.ts'
 import type { Outcome } from './join-labels.ts'
 
 export type OutcomeCounts = {
@@ -10,13 +11,17 @@ export type OutcomeCounts = {
   count(layout: Layout): void
 }
 
-type Totals = { version: number; byOutcome: readonly Total[]; readonly columns: Uint32Array }
-type Total = { readonly outcome: Outcome | 'held'; readonly points: number }
+type Totals = { version: number; byOutcome: ByOutcome; readonly columns: Uint32Array }
+type ByOutcome = readonly { readonly outcome: Outcome | 'held'; readonly points: number }[]
+
+/** Targets of one kind mostly have the same. */
+const MAX_LISTS = 1000
 
 export function createOutcomeCounts(counters: Counters): OutcomeCounts {
   const outcomes = new WeakMap<Labels, Outcome | 'held'>()
   const totals = new WeakMap<Layout, Totals>()
   const countOne = createCountOne(counters)
+  const lists = new Map<string, ByOutcome>()
   let version = 0
 
   function totalsOf(layout: Layout): Totals {
@@ -31,8 +36,17 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
       const outcome = outcomes.get(labels)
       if (outcome !== undefined) points.set(outcome, (points.get(outcome) ?? 0) + known!.columns[i]!)
     })
-    known.byOutcome = Array.from(points, ([outcome, sum]) => ({ outcome, points: sum }))
+    known.byOutcome = shared(Array.from(points, ([outcome, sum]) => ({ outcome, points: sum })))
     return known
+  }
+
+  function shared(list: ByOutcome): ByOutcome {
+    const key = JSON.stringify(list)
+    const known = lists.get(key)
+    if (known !== undefined) return known
+    if (lists.size >= MAX_LISTS) lists.clear()
+    lists.set(key, list)
+    return list
   }
 
   return {
@@ -51,7 +65,7 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
 function columnsByLabels({ labels, labelsOf }: Layout): Uint32Array {
   const columns = new Uint32Array(labels.length)
   for (const entry of labelsOf) columns[entry]!++
-  return columns
+  return sharedNumbers(columns)
 }
 
 function createCountOne(counters: Counters): (outcome: Outcome | 'held', points: number) => void {

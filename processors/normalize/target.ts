@@ -26,13 +26,33 @@ export type Target = {
   context(layout: Layout): TargetContext
 }
 
-/** For one catalog: which spellings the target has shown, and the label sets that were spelt by them. */
-type Spelling = { readonly shown: Shown; spelt: WeakMap<Labels, Labels> }
+/** For one catalog: which spellings the target has shown. Another object as soon as it has shown others. */
+type Spelling = { readonly shown: Shown }
+
+/** What is the same for many targets: they have one of each. */
+export type SharedByTargets = {
+  /** How label sets were spelt, and by which of the targets that show them last. */
+  readonly spelt: Map<Speller, WeakMap<Labels, { readonly by: Spelling; readonly labels: Labels }>>
+  /** By signature. */
+  readonly scales: Map<string, TargetContext['scaleOf']>
+}
+
+export function createSharedByTargets(): SharedByTargets {
+  return { spelt: new Map(), scales: new Map() }
+}
+
+/** Targets of one kind have the same units, and there are few kinds. */
+const MAX_SCALES = 100
 
 const NO_DEVICES: DeviceView = { strip: new Map(), stripOfBoard: new Map(), ownReadings: new Set() }
 
 /** `show` is told which devices the target shows, whenever its layout changes and it shows or has shown any. */
-export function createTarget(rules: Rules, source: Source, show: (devices: readonly SeenDevice[]) => void): Target {
+export function createTarget(
+  rules: Rules,
+  shared: SharedByTargets,
+  source: Source,
+  show: (devices: readonly SeenDevice[]) => void,
+): Target {
   const spellings = new Map<Speller, Spelling>()
   let lastId: number | undefined
   let context: TargetContext | undefined
@@ -42,16 +62,20 @@ export function createTarget(rules: Rules, source: Source, show: (devices: reado
   function spellingOf(speller: Speller): Spelling {
     let spelling = spellings.get(speller)
     if (spelling === undefined) {
-      spellings.set(speller, (spelling = { shown: [...speller.nothingShown], spelt: new WeakMap() }))
+      spellings.set(speller, (spelling = { shown: [...speller.nothingShown] }))
     }
     return spelling
   }
 
   function spell({ speller }: Rule, labels: Labels): Labels {
-    const { shown, spelt } = spellingOf(speller)
+    const by = spellingOf(speller)
+    let spelt = shared.spelt.get(speller)
+    if (spelt === undefined) shared.spelt.set(speller, (spelt = new WeakMap()))
     let known = spelt.get(labels)
-    if (known === undefined) spelt.set(labels, (known = speller.spell(labels, shown, source.labels)))
-    return known
+    if (known?.by !== by) {
+      spelt.set(labels, (known = { by, labels: speller.spell(labels, by.shown, source.labels) }))
+    }
+    return known.labels
   }
 
   /** Spellings that were shown once are remembered, so that only new rows need a look. */
@@ -63,7 +87,7 @@ export function createTarget(rules: Rules, source: Source, show: (devices: reado
       if (rule === undefined || looked.has(labels)) continue
       looked.add(labels)
       const spelling = spellingOf(rule.speller)
-      if (rule.speller.show(labels.names, spelling.shown)) spelling.spelt = new WeakMap()
+      if (rule.speller.show(labels.names, spelling.shown)) spellings.set(rule.speller, { shown: spelling.shown })
     }
     lastId = layout.id
   }
@@ -96,6 +120,19 @@ export function createTarget(rules: Rules, source: Source, show: (devices: reado
     return merged([...rows.values()].map(one => one.view()))
   }
 
+  function scaleOfFor(key: string, scales: ReadonlyMap<string, number>): TargetContext['scaleOf'] {
+    let scaleOf = shared.scales.get(key)
+    if (scaleOf === undefined) {
+      scaleOf = (rule, { name }) => {
+        const choice = scales.get(name) ?? -1
+        return choice < 0 ? rule.scale : rule.choices[choice]!.scale
+      }
+      if (shared.scales.size >= MAX_SCALES) shared.scales.clear()
+      shared.scales.set(key, scaleOf)
+    }
+    return scaleOf
+  }
+
   return {
     context(layout) {
       const ruleOf = layout.metrics.map(({ name }) => rules.byName.get(name))
@@ -103,17 +140,11 @@ export function createTarget(rules: Rules, source: Source, show: (devices: reado
       const scales = scalesOf(layout, ruleOf)
       const devices = lookAtDevices(layout, ruleOf)
       const shown = [...spellings.values()].map(spelling => spelling.shown.join(' '))
-      const now = JSON.stringify([shown, [...scales].map(([name, choice]) => [name, choice]), viewKey(devices)])
+      const ofScales = JSON.stringify([...scales])
+      const now = JSON.stringify([shown, ofScales, viewKey(devices)])
       if (context === undefined || now !== signature) {
         signature = now
-        context = {
-          spell,
-          scaleOf: (rule, { name }) => {
-            const choice = scales.get(name) ?? -1
-            return choice < 0 ? rule.scale : rule.choices[choice]!.scale
-          },
-          devices,
-        }
+        context = { spell, scaleOf: scaleOfFor(ofScales, scales), devices }
       }
       return context
     },
@@ -156,11 +187,14 @@ function* newColumns(layout: Layout, previousId: number | undefined): Generator<
 }
 
 function merged(views: readonly DeviceView[]): DeviceView {
-  if (views.length === 1) return views[0]!
+  const filled = views.filter(
+    ({ strip, stripOfBoard, ownReadings }) => strip.size + stripOfBoard.size + ownReadings.size > 0,
+  )
+  if (filled.length < 2) return filled[0] ?? NO_DEVICES
   return {
-    strip: new Map(views.flatMap(({ strip }) => [...strip])),
-    stripOfBoard: new Map(views.flatMap(({ stripOfBoard }) => [...stripOfBoard])),
-    ownReadings: new Set(views.flatMap(({ ownReadings }) => [...ownReadings])),
+    strip: new Map(filled.flatMap(({ strip }) => [...strip])),
+    stripOfBoard: new Map(filled.flatMap(({ stripOfBoard }) => [...stripOfBoard])),
+    ownReadings: new Set(filled.flatMap(({ ownReadings }) => [...ownReadings])),
   }
 }
 

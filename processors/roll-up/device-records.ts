@@ -147,11 +147,7 @@ export class DeviceRecords {
   #boardOf(known: Derived | undefined, id: string, devices: readonly DeviceRecord[], clusterId: string): Derived {
     const isSame = known?.devices.length === devices.length && devices.every((one, i) => known.devices[i] === one)
     if (isSame) return known
-    const { device, node = '' } = devices[0]!.assignment
-    const model = device.model?.replaceAll(' ', '-')
-    const attributes = { cluster: clusterId, node, gpu: device.index, uuid: id, model }
-    const get = (attribute: string): string | undefined => attributes[attribute as keyof typeof attributes]
-    return { get, groups: NO_GROUPS, id, devices, node, pairs: [], rests: [], isLoose: false }
+    return new Board(id, devices, clusterId)
   }
 
   #pairsOf(
@@ -192,18 +188,113 @@ export class DeviceRecords {
   }
 
   #pairOf(device: DeviceRecord, board: BoardRecord, holder: PodRecord | JobRecord, share: number): PairRecord {
-    const key = `${holder.key}\n${device.key}`
+    const key = [holder.key, device.key].join('\n')
     const known = this.pairs.get(key)
     if (known !== undefined && known.device === device && known.holder === holder && known.share === share) return known
-    // Where the GPU is the exporter knows best; of a pod that is not known here, nothing else does.
-    const get = (attribute: string): string | undefined =>
+    return new Pair(key, device, board, holder, share)
+  }
+}
+
+// Of these there are as many as GPUs, so that a function for each would be more than what is in it.
+
+class Board implements Derived {
+  groups: Entity['groups'] = NO_GROUPS
+  pairs: readonly PairRecord[] = []
+  rests: readonly RestRecord[] = []
+  isLoose = false
+  readonly id: string
+  readonly devices: readonly DeviceRecord[]
+  readonly #clusterId: string
+
+  constructor(id: string, devices: readonly DeviceRecord[], clusterId: string) {
+    this.id = id
+    this.devices = devices
+    this.#clusterId = clusterId
+  }
+
+  get node(): string {
+    return this.devices[0]!.assignment.node ?? ''
+  }
+
+  get(attribute: string): string | undefined {
+    const { device } = this.devices[0]!.assignment
+    switch (attribute) {
+      case 'cluster':
+        return this.#clusterId
+      case 'node':
+        return this.node
+      case 'gpu':
+        return device.index
+      case 'uuid':
+        return this.id
+      case 'model':
+        return device.model === undefined ? undefined : withoutBlanks(device.model)
+      default:
+        return undefined
+    }
+  }
+}
+
+/** There are a few models, and many boards of each. */
+const modelsWithoutBlanks = new Map<string, string>()
+const MAX_MODELS = 1000
+
+function withoutBlanks(model: string): string {
+  let text = modelsWithoutBlanks.get(model)
+  if (text === undefined) {
+    if (modelsWithoutBlanks.size >= MAX_MODELS) modelsWithoutBlanks.clear()
+    modelsWithoutBlanks.set(model, (text = model.replaceAll(' ', '-')))
+  }
+  return text
+}
+
+class Pair implements PairRecord {
+  groups: Entity['groups'] = NO_GROUPS
+  readonly key: string
+  readonly device: DeviceRecord
+  readonly holder: PodRecord | JobRecord
+  readonly share: number
+  readonly #board: BoardRecord
+
+  constructor(key: string, device: DeviceRecord, board: BoardRecord, holder: PodRecord | JobRecord, share: number) {
+    this.key = key
+    this.device = device
+    this.#board = board
+    this.holder = holder
+    this.share = share
+  }
+
+  /** Where the GPU is the exporter knows best; of a pod that is not known here, nothing else does. */
+  get(attribute: string): string | undefined {
+    const isOfBoard =
       attribute === 'gpu' ||
       attribute === 'uuid' ||
       attribute === 'model' ||
-      (attribute === 'node' && board.node !== '')
-        ? board.get(attribute)
-        : holder.get(attribute)
-    return { get, groups: NO_GROUPS, key, device, holder, share }
+      (attribute === 'node' && this.#board.node !== '')
+    return isOfBoard ? this.#board.get(attribute) : this.holder.get(attribute)
+  }
+}
+
+class Rest implements RestRecord {
+  groups: Entity['groups'] = NO_GROUPS
+  readonly key: string
+  readonly device: DeviceRecord
+  readonly board: BoardRecord
+  readonly gpus: number
+  readonly reason: UnattributedReason
+  readonly beside: RestRecord['beside']
+
+  constructor({ key, device, board, gpus, reason, beside }: Omit<RestRecord, keyof Entity>) {
+    this.key = key
+    this.device = device
+    this.board = board
+    this.gpus = gpus
+    this.reason = reason
+    this.beside = beside
+  }
+
+  get(attribute: string): string | undefined {
+    return attribute === 'reason' ? this.reason.replaceAll('_', ' ') : this.board.get(attribute)
   }
 }
 
@@ -263,10 +354,8 @@ function restOf(
   reason: UnattributedReason,
   beside: RestRecord['beside'],
 ): RestRecord {
-  const get = (attribute: string): string | undefined =>
-    attribute === 'reason' ? reason.replaceAll('_', ' ') : board.get(attribute)
   const key = beside === undefined ? device.key : `${device.key} beside`
-  return { get, groups: NO_GROUPS, key, device, board, gpus, reason, beside }
+  return new Rest({ key, device, board, gpus, reason, beside })
 }
 
 function restsOf(board: BoardRecord): RestRecord[] {

@@ -9,6 +9,7 @@ import type { Batch, Source } from '../../pipeline/model/batch.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import { columnCount, labelsAt, type Layout } from '../../pipeline/model/layout.ts'
 import { combine, type Scale } from '../../pipeline/model/scale.ts'
+import { sharedNumbers } from '../../pipeline/model/shared.ts'
 import type { Reading } from './reading.ts'
 
 /** A fact that is wanted, and of which thing a series of it is a reading. */
@@ -128,7 +129,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
         const { multiply, divide } = combine(layout.scales[entry]!, use.scale)
         // A target mostly shows all facts of the same things.
         if (!isSame(numbers, last)) last = Uint32Array.from(numbers)
-        return { use, numbers: last, columns: Uint32Array.from(columns), multiply, divide }
+        return { use, numbers: last, columns: sharedNumbers(Uint32Array.from(columns)), multiply, divide }
       }),
     )
     return segments.filter(({ numbers }) => numbers.length > 0)

@@ -36,6 +36,7 @@ export function otlpEncoding(overrides: Partial<OtlpEncoderOptions> = {}): Encod
   })
   return {
     add: batch => encoder.add(batch),
+    addPart: batch => encoder.addPart(batch),
     flush: () => encoder.flush(),
     get pendingPoints() {
       return encoder.pendingPoints

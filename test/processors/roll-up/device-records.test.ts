@@ -51,7 +51,7 @@ function shown({ devices }: Model): { pairs: string[]; rests: string[]; boards: 
     ),
     rests: [...devices.rests.values()]
       .filter(({ gpus }) => gpus > 0)
-      .map(({ gpus, get }) => `${get('reason')} ${rounded(gpus)}`),
+      .map(rest => `${rest.get('reason')} ${rounded(rest.gpus)}`),
     boards: [...devices.boards.keys()],
   }
 }

@@ -1,0 +1,104 @@
+/**
+ * Lets batches wait in front of an encoder while enough of its requests are on their way: a request takes twenty times the memory of
+ * the numbers in it, and of a whole cluster's they would all be there at once. A destination that does not keep up changes nothing but
+ * this: what has waited for a moment is encoded, and it is up to the queue what becomes of it.
+ */
+import type { Clock } from '../../pipeline/component.ts'
+import type { Batch } from '../../pipeline/model/batch.ts'
+import { Deque } from './deque.ts'
+import type { Encoder } from './payload.ts'
+
+export type Pace = {
+  add(batch: Batch): void
+  /** Something has left. */
+  goOn(): void
+  /** Nothing waits any longer. */
+  hurry(): void
+  /** Columns of the batches that were not begun. */
+  readonly waiting: number
+}
+
+/** So often it is looked whether something has left: a process that was busy with something else has not waited for so long. */
+const TICK_MS = 250
+/** After so many without anything, and after so many in all, nothing waits any longer. */
+const PATIENT_TICKS = 4
+const MAX_TICKS = 16
+
+export function createPace(
+  encoder: Encoder,
+  clock: Clock,
+  /** Whether enough is on its way. */
+  isEnough: () => boolean,
+  failed: (batch: Batch, error: unknown) => void,
+): Pace {
+  const batches = new Deque<Batch>()
+  let waiting = 0
+  let isBegun = false
+  let isRunning = false
+  let isHurried = false
+  let cancelTick: (() => void) | undefined
+  let ticks = 0
+  let idleTicks = 0
+
+  function run(): void {
+    // What is encoded may make room at once, where it is dropped.
+    if (isRunning) return
+    isRunning = true
+    try {
+      while (batches.first !== undefined && (isHurried || !isEnough())) step(batches.first)
+    } finally {
+      isRunning = false
+    }
+    if (batches.length > 0) {
+      cancelTick ??= clock.after(TICK_MS, tick)
+      return
+    }
+    cancelTick?.()
+    cancelTick = undefined
+    isHurried = false
+    ticks = 0
+    idleTicks = 0
+  }
+
+  function tick(): void {
+    cancelTick = undefined
+    if (++idleTicks >= PATIENT_TICKS || ++ticks >= MAX_TICKS) hurry()
+    else run()
+  }
+
+  function step(batch: Batch): void {
+    if (!isBegun) waiting -= batch.values.length
+    isBegun = true
+    let isWhole = true
+    try {
+      if (encoder.addPart === undefined) encoder.add(batch)
+      else isWhole = encoder.addPart(batch)
+    } catch (error) {
+      failed(batch, error)
+    }
+    if (!isWhole) return
+    batches.shift()
+    isBegun = false
+  }
+
+  function hurry(): void {
+    isHurried = true
+    run()
+  }
+
+  return {
+    add(batch) {
+      batches.push(batch)
+      waiting += batch.values.length
+      run()
+    },
+    goOn() {
+      idleTicks = 0
+      run()
+    },
+    hurry,
+    get waiting() {
+      return waiting
+    },
+  }
+}

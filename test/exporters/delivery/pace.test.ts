@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { createPace } from '../../../exporters/delivery/pace.ts'
+import type { Encoder } from '../../../exporters/delivery/payload.ts'
+import type { Batch } from '../../../pipeline/model/batch.ts'
+import { points } from '../../support/pushing.ts'
+import { testHost } from '../../support/test-host.ts'
+
+/** Takes two columns at a time, and notes them. */
+function createWorld() {
+  const { clock } = testHost()
+  const state = { isEnough: false, taken: [] as number[], failed: 0 }
+  let at = 0
+  const encoder: Encoder = {
+    add: () => assert.fail('in parts'),
+    addPart({ values }) {
+      if (values.length === 13) throw new Error('unlucky')
+      state.taken.push(...values.slice(at, at + 2))
+      at += 2
+      if (at < values.length) return false
+      at = 0
+      return true
+    },
+    flush: () => {},
+    pendingPoints: 0,
+  }
+  const pace = createPace(
+    encoder,
+    clock,
+    () => state.isEnough,
+    () => state.failed++,
+  )
+  return { clock, state, pace }
+}
+
+const numbers = (...batches: readonly Batch[]) => batches.flatMap(({ values }) => [...values])
+
+describe('pace of encoding', () => {
+  it('encodes at once while there is not enough on its way', () => {
+    const { state, pace } = createWorld()
+    const batch = points(5)
+    pace.add(batch)
+    assert.deepEqual(state.taken, numbers(batch))
+    assert.equal(pace.waiting, 0)
+  })
+
+  it('lets batches wait while there is, in the middle of one too, and goes on in order', () => {
+    const { state, pace } = createWorld()
+    const [first, second] = [points(5), points(3)]
+    state.isEnough = true
+    pace.add(first)
+    pace.add(second)
+    assert.deepEqual(state.taken, [])
+    assert.equal(pace.waiting, 8)
+    state.isEnough = false
+    pace.goOn()
+    assert.deepEqual(state.taken, numbers(first, second))
+    assert.equal(pace.waiting, 0)
+  })
+
+  it('waits no longer than a second, whatever the destination does', async () => {
+    const { clock, state, pace } = createWorld()
+    const [first, second] = [points(5), points(3)]
+    state.isEnough = true
+    pace.add(first)
+    await clock.advance(999)
+    assert.deepEqual(state.taken, [])
+    pace.add(second)
+    await clock.advance(1)
+    assert.deepEqual(state.taken, numbers(first, second))
+    // The next one has its own second.
+    pace.add(first)
+    await clock.advance(999)
+    assert.equal(state.taken.length, 8)
+    await clock.advance(1)
+    assert.equal(state.taken.length, 13)
+  })
+
+  it('waits longer while something leaves, but not for ever', async () => {
+    const { clock, state, pace } = createWorld()
+    state.isEnough = true
+    pace.add(points(5))
+    for (let i = 0; i < 5; i++) {
+      await clock.advance(700)
+      pace.goOn()
+    }
+    assert.deepEqual(state.taken, [])
+    await clock.advance(500)
+    assert.equal(state.taken.length, 5)
+  })
+
+  it('encodes everything when it is told to hurry', () => {
+    const { state, pace } = createWorld()
+    state.isEnough = true
+    pace.add(points(5))
+    pace.hurry()
+    assert.equal(state.taken.length, 5)
+  })
+
+  it('says which batch could not be encoded, and goes on with the next one', () => {
+    const { state, pace } = createWorld()
+    state.isEnough = true
+    pace.add(points(13))
+    pace.add(points(2))
+    pace.hurry()
+    assert.equal(state.failed, 1)
+    assert.equal(state.taken.length, 2)
+  })
+})

@@ -40,12 +40,12 @@ const config = {
   properties: {
     catalog: {
       anyOf: [
-        { type: 'string', minLength: 1 },
-        { type: 'array', items: { type: 'string', minLength: 1 } },
+        { type: 'string', format: 'catalog' },
+        { type: 'array', items: { type: 'string', format: 'catalog' } },
       ],
       default: 'runai-2.17',
       description:
-        'Which metrics are made: the name of a catalog, the path of a file of your own, or a list of such. Of two that have one name the later counts.',
+        'Which metrics are made: the name of a catalog, the path of a file of your own (from the current directory, or from the config), or a list of such. Of two that have one name the later counts.',
     },
     metrics: {
       type: 'array',
@@ -130,14 +130,20 @@ export const rollUp = defineProcessor({
   config,
   example: { catalog: 'runai-2.17', interval: '15s', cluster_id: 'my-cluster' },
   checksEach: 'metrics',
-  check({ catalog, metrics }) {
+  check({ catalog, metrics, interval }) {
     const catalogs = namesOf(catalog).map(name => ({ name, problems: outputCatalogProblems(name) }))
     const ofCatalogs = catalogs.flatMap(({ problems }, i) =>
       problems.map(message => ({ path: typeof catalog === 'string' ? ['catalog'] : ['catalog', i], message })),
     )
     const good = catalogs.filter(({ problems }) => problems.length === 0).map(({ name }) => name)
     const ofMetrics = outputMetricProblems(good, metrics, { areAll: good.length === catalogs.length })
-    return [...ofCatalogs, ...ofMetrics.map(({ path, message }) => ({ path: ['metrics', ...path], message }))]
+    const ofInterval =
+      parseDuration(interval) > 0 ? [] : [{ path: ['interval'], message: 'must be longer than 0, or it never ends' }]
+    return [
+      ...ofCatalogs,
+      ...ofInterval,
+      ...ofMetrics.map(({ path, message }) => ({ path: ['metrics', ...path], message })),
+    ]
   },
 
   create(options, host, next) {

@@ -21,7 +21,7 @@ import { SEEN_DEVICES, type SeenDevice } from '../pipeline/cluster/seen.ts'
 import { clusterTables } from '../pipeline/cluster/tables.ts'
 import { defineProcessor, RefusedError, type ConfigSchema, type Host } from '../pipeline/component.ts'
 import { duration, parseDuration } from '../pipeline/config/fields.ts'
-import type { Batch } from '../pipeline/model/batch.ts'
+import { endBatch, type Batch } from '../pipeline/model/batch.ts'
 import { createTracked } from '../pipeline/model/tracked.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
 import { createCycle } from './roll-up/cycle.ts'
@@ -30,6 +30,7 @@ import { createIntake } from './roll-up/intake.ts'
 import { createKeptState, type KeptMap } from './roll-up/kept-state.ts'
 import { createModel, type ModelRules } from './roll-up/model.ts'
 import { observeRollUp } from './roll-up/own-metrics.ts'
+import { ownSources } from './roll-up/own-sources.ts'
 import { createPass, type Joined } from './roll-up/pass.ts'
 import { resolveRules } from './roll-up/rules.ts'
 import { everyInterval } from './roll-up/timer.ts'
@@ -156,7 +157,8 @@ export const rollUp = defineProcessor({
     const modelRules = rulesOfModel(options, host)
     const model = createModel(cluster, modelRules, new Set(rules.map(({ level }) => level)))
     const sharedMemory = options.shared_gpu_memory
-    const cycle = createCycle({ component: host.id, rules, values, model, sharedMemory })
+    const sources = ownSources(cluster, host.id, host.pipeline)
+    const cycle = createCycle({ sources, rules, values, model, sharedMemory })
     const intake = createIntake({
       uses: values.uses,
       holdMs: parseDuration(options.hold_failed),
@@ -237,6 +239,7 @@ export const rollUp = defineProcessor({
       const nowMs = clock.now()
       if (nowMs < flushedMs) setBack(nowMs)
       flushedMs = nowMs
+      for (const source of sources.takeLeft()) hand(endBatch(source, nowMs, 'removed'))
       for (const batch of cycle.flush(nowMs)) hand(batch)
     }
 

@@ -84,3 +84,33 @@ export function createEntry(): Way {
     },
   }
 }
+
+/** Around a processor: which sources are its own, because they come out of it and never went in. */
+export type OwnSources = {
+  readonly incoming: Next
+  readonly outgoing: Next
+  /** Tells whoever is behind that they are no more. */
+  end(timeMs: number): void
+}
+
+export function watchOwn(consume: Next, next: Next): OwnSources {
+  const others = new WeakSet<Source>()
+  const own = new Set<Source>()
+  return {
+    incoming(batch) {
+      others.add(batch.source)
+      consume(batch)
+    },
+    outgoing(batch) {
+      if (!others.has(batch.source)) {
+        if (batch.outcome === 'removed') own.delete(batch.source)
+        else own.add(batch.source)
+      }
+      next(batch)
+    },
+    end(timeMs) {
+      for (const source of own) next(endBatch(source, timeMs, 'removed'))
+      own.clear()
+    },
+  }
+}

@@ -82,6 +82,13 @@ const config = {
       default: 0,
       description: 'A GPU is busy above this utilisation, in percent.',
     },
+    never_active: {
+      type: 'string',
+      enum: ['none', 'first_seen'],
+      default: 'none',
+      description:
+        'What the last time is of a GPU that has not been busy since it is known: there is no series, or it is when the GPU was first seen, as in rules of Run:ai of 2021.',
+    },
     shared_gpu_memory: {
       type: 'string',
       enum: ['measured', 'split'],
@@ -156,9 +163,9 @@ export const rollUp = defineProcessor({
     const tables = clusterTables(cluster)
     const modelRules = rulesOfModel(options, host)
     const model = createModel(cluster, modelRules, new Set(rules.map(({ level }) => level)))
-    const sharedMemory = options.shared_gpu_memory
+    const { shared_gpu_memory: sharedMemory, never_active: neverActive } = options
     const sources = ownSources(cluster, host.id, host.pipeline)
-    const cycle = createCycle({ sources, rules, values, model, sharedMemory })
+    const cycle = createCycle({ sources, rules, values, model, sharedMemory, neverActive })
     const intake = createIntake({
       uses: values.uses,
       holdMs: parseDuration(options.hold_failed),

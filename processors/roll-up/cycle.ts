@@ -6,7 +6,7 @@ import type { Batch } from '../../pipeline/model/batch.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import { accumulate, createAccumulators, finish, renewed, type Accumulators } from './accumulators.ts'
 import { createActivity, type Activity } from './activity.ts'
-import { BoardTimes } from './board-times.ts'
+import { BoardTimes, type NeverActive } from './board-times.ts'
 import { FlushColumns } from './columns.ts'
 import type { Contributors } from './contributors.ts'
 import { createCountedWorkloads, type CountedWorkloads } from './counted-workloads.ts'
@@ -33,6 +33,7 @@ export type CycleOptions = {
   readonly values: Values
   readonly model: Model
   readonly sharedMemory: SharedMemory
+  readonly neverActive: NeverActive
 }
 
 export type Cycle = {
@@ -79,10 +80,10 @@ type Plan = {
   readonly isOrdered: boolean
 }
 
-export function createCycle({ sources, rules, values, model, sharedMemory }: CycleOptions): Cycle {
+export function createCycle({ sources, rules, values, model, sharedMemory, neverActive }: CycleOptions): Cycle {
   const readings = new PairReadings(values, model)
   const activity = createActivity(values, activitySpec(rules), model, readings)
-  const boardTimes = new BoardTimes(model, values, activity)
+  const boardTimes = new BoardTimes(model, values, activity, neverActive)
   const idleTimes = new IdleTimes(model.workloads.all, activity.workloads)
   const phaseTimes = createPhaseTimes()
   const counterTotals = createCounterTotals(values)

@@ -29,6 +29,7 @@ export function rollUpCycle(host: TestHost): RollUpCycle {
     values,
     model,
     sharedMemory: 'measured',
+    neverActive: 'none',
   })
   const { settle } = cycle
   const intake = createIntake({ uses: values.uses, holdMs: 300_000, monotonic: clock.monotonic, settle })

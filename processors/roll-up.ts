@@ -146,7 +146,9 @@ export const rollUp = defineProcessor({
     const good = catalogs.filter(({ problems }) => problems.length === 0).map(({ name }) => name)
     const ofMetrics = outputMetricProblems(good, metrics, { areAll: good.length === catalogs.length })
     const ofInterval =
-      parseDuration(interval) > 0 ? [] : [{ path: ['interval'], message: 'must be longer than 0, or it never ends' }]
+      parseDuration(interval) > 0
+        ? []
+        : [{ path: ['interval'], message: 'must be longer than 0, or results are made all the time' }]
     return [
       ...ofCatalogs,
       ...ofInterval,

@@ -106,7 +106,7 @@ const config = {
     ),
     catalog: {
       type: 'string',
-      minLength: 1,
+      format: 'catalog',
       default: 'workloads',
       description: 'The catalog of kinds and marks, by name or by the path of a file of your own.',
     },

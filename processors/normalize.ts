@@ -18,7 +18,7 @@ const config = {
   properties: {
     catalogs: {
       type: 'array',
-      items: { type: 'string', minLength: 1 },
+      items: { type: 'string', format: 'catalog' },
       default: INPUT_CATALOGS,
       description:
         'Input catalogs, by name or by the path of a file of your own. Of two that know one name the later counts.',

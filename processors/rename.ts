@@ -28,8 +28,8 @@ import { isTranslated, translateSeries, type Translator } from './rename/transla
 const config = {
   type: 'object',
   properties: {
-    from: { type: 'string', minLength: 1, description: 'The catalog whose names come in: a name, or a path.' },
-    to: { type: 'string', minLength: 1, description: 'The catalog whose names go out.' },
+    from: { type: 'string', format: 'catalog', description: 'The catalog whose names come in: a name, or a path.' },
+    to: { type: 'string', format: 'catalog', description: 'The catalog whose names go out.' },
     keep_original: {
       type: 'boolean',
       default: false,

@@ -20,7 +20,7 @@ import { SEEN_DEVICES, type SeenDevice } from '../pipeline/cluster/seen.ts'
 import { clusterTables } from '../pipeline/cluster/tables.ts'
 import { defineProcessor, RefusedError, type ConfigSchema, type Host } from '../pipeline/component.ts'
 import { duration, parseDuration } from '../pipeline/config/fields.ts'
-import type { Batch } from '../pipeline/model/batch.ts'
+import { endBatch, type Batch } from '../pipeline/model/batch.ts'
 import { createTracked } from '../pipeline/model/tracked.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
 import { createCycle } from './roll-up/cycle.ts'
@@ -29,6 +29,7 @@ import { createIntake } from './roll-up/intake.ts'
 import { createKeptState, type KeptMap } from './roll-up/kept-state.ts'
 import { createModel, type ModelRules } from './roll-up/model.ts'
 import { observeRollUp } from './roll-up/own-metrics.ts'
+import { ownSources } from './roll-up/own-sources.ts'
 import { createPass, type Joined } from './roll-up/pass.ts'
 import { resolveRules } from './roll-up/rules.ts'
 import { everyInterval } from './roll-up/timer.ts'
@@ -39,12 +40,12 @@ const config = {
   properties: {
     catalog: {
       anyOf: [
-        { type: 'string', minLength: 1 },
-        { type: 'array', items: { type: 'string', minLength: 1 } },
+        { type: 'string', format: 'catalog' },
+        { type: 'array', items: { type: 'string', format: 'catalog' } },
       ],
       default: 'runai-2.17',
       description:
-        'Which metrics are made: the name of a catalog, the path of a file of your own, or a list of such. Of two that have one name the later counts.',
+        'Which metrics are made: the name of a catalog, the path of a file of your own (from the current directory, or from the config), or a list of such. Of two that have one name the later counts.',
     },
     metrics: {
       type: 'array',
@@ -79,6 +80,13 @@ const config = {
       maximum: 100,
       default: 0,
       description: 'A GPU is busy above this utilisation, in percent.',
+    },
+    never_active: {
+      type: 'string',
+      enum: ['none', 'first_seen'],
+      default: 'none',
+      description:
+        'What the last time is of a GPU that has not been busy since it is known: there is no series, or it is when the GPU was first seen, as in rules of Run:ai of 2021.',
     },
     shared_gpu_memory: {
       type: 'string',
@@ -129,14 +137,22 @@ export const rollUp = defineProcessor({
   config,
   example: { catalog: 'runai-2.17', interval: '15s', cluster_id: 'my-cluster' },
   checksEach: 'metrics',
-  check({ catalog, metrics }) {
+  check({ catalog, metrics, interval }) {
     const catalogs = namesOf(catalog).map(name => ({ name, problems: outputCatalogProblems(name) }))
     const ofCatalogs = catalogs.flatMap(({ problems }, i) =>
       problems.map(message => ({ path: typeof catalog === 'string' ? ['catalog'] : ['catalog', i], message })),
     )
     const good = catalogs.filter(({ problems }) => problems.length === 0).map(({ name }) => name)
     const ofMetrics = outputMetricProblems(good, metrics, { areAll: good.length === catalogs.length })
-    return [...ofCatalogs, ...ofMetrics.map(({ path, message }) => ({ path: ['metrics', ...path], message }))]
+    const ofInterval =
+      parseDuration(interval) > 0
+        ? []
+        : [{ path: ['interval'], message: 'must be longer than 0, or results are made all the time' }]
+    return [
+      ...ofCatalogs,
+      ...ofInterval,
+      ...ofMetrics.map(({ path, message }) => ({ path: ['metrics', ...path], message })),
+    ]
   },
 
   create(options, host, next) {
@@ -148,8 +164,9 @@ export const rollUp = defineProcessor({
     const tables = clusterTables(cluster)
     const modelRules = rulesOfModel(options, host)
     const model = createModel(cluster, modelRules, new Set(rules.map(({ level }) => level)))
-    const sharedMemory = options.shared_gpu_memory
-    const cycle = createCycle({ component: host.id, rules, values, model, sharedMemory })
+    const { shared_gpu_memory: sharedMemory, never_active: neverActive } = options
+    const sources = ownSources(cluster, host.id, host.pipeline)
+    const cycle = createCycle({ sources, rules, values, model, sharedMemory, neverActive })
     const intake = createIntake({
       uses: values.uses,
       holdMs: parseDuration(options.hold_failed),
@@ -230,6 +247,7 @@ export const rollUp = defineProcessor({
       const nowMs = clock.now()
       if (nowMs < flushedMs) setBack(nowMs)
       flushedMs = nowMs
+      for (const source of sources.takeLeft()) hand(endBatch(source, nowMs, 'removed'))
       for (const batch of cycle.flush(nowMs)) hand(batch)
     }
 

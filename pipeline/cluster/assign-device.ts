@@ -150,9 +150,10 @@ function unusedReservation(members: readonly FoundPod[], rules: AssignmentRules)
     : { reason: 'unknown_pod', because: 'it reserves the GPU for pods that nobody knows' }
 }
 
-/** Whom a reservation pod holds the device for, where the exporter does not name that pod. */
-function claimReserved(reader: PodReader, found: Finding, { id, part }: SeenDevice, rules: AssignmentRules): void {
-  if (part !== undefined) return
+/** Whom a reservation pod holds the device for, where the exporter names no pods at all. */
+function claimReserved(reader: PodReader, found: Finding, device: SeenDevice, rules: AssignmentRules): void {
+  const { id, part, holders, isKnownFree } = device
+  if (part !== undefined || holders.length > 0 || isKnownFree === true) return
   for (const reservation of podsMarked(reader, reservedMark(id))) {
     if (!isReservation(reservation.pod, rules) || !isBound(reservation.pod)) continue
     found.isShared = true

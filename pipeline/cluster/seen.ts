@@ -43,6 +43,8 @@ export type SeenDevice = {
   readonly target: string
   /** Whom its rows name, in order. Nobody is nobody that the exporter knows of. */
   readonly holders: readonly Holder[]
+  /** Whether its target, which has named holders of devices, names none of this one. */
+  readonly isKnownFree?: boolean
 }
 
 export type Holder = {
@@ -91,11 +93,16 @@ function createSeen(cluster: Cluster): Seen {
     put: (source, key, object) => objects.put(source, key, object),
     drop: (source, key) => objects.drop(source, key),
   })
+  const naming = new WeakSet<Source>()
   return {
     devices(source, list) {
+      if (list.some(({ holders }) => holders.length > 0)) naming.add(source)
       const keys = new Set(list.map(({ id, part }) => deviceKey(id, part)))
       for (const key of devices.keysOf(source)) if (!keys.has(key)) devices.drop(source, key)
-      for (const device of list) devices.put(source, deviceKey(device.id, device.part), device)
+      for (const device of list) {
+        const isKnownFree = device.holders.length === 0 && naming.has(source)
+        devices.put(source, deviceKey(device.id, device.part), isKnownFree ? { ...device, isKnownFree } : device)
+      }
       devices.reached(source, true)
     },
     objects(batch, ruleOf) {
@@ -126,6 +133,7 @@ function isSameDevice(a: SeenDevice, b: SeenDevice): boolean {
     a.host === b.host &&
     a.node === b.node &&
     a.target === b.target &&
+    a.isKnownFree === b.isKnownFree &&
     a.holders.length === b.holders.length &&
     a.holders.every((holder, i) => isSameHolder(holder, b.holders[i]!))
   )

@@ -23,15 +23,25 @@ export function kindTest(texts: readonly string[]): KindTest {
     groupsByKind.get(kind)?.some(known => known === undefined || group === undefined || known === group) ?? false
 }
 
-/** From a kind to the type of workload it is. A kind without group has a type if all groups that have such a kind agree. */
+/**
+ * From a kind to the type of workload it is. Where nobody tells the group, as kube-state-metrics does not, a kind of Kubernetes itself is
+ * meant (`Job` is that of `batch`), else all groups that have such a kind must agree.
+ */
 export function typeFinder(
   kindsByType: Readonly<Record<string, readonly string[]>>,
 ): (kind: string, group: string | undefined) => string | undefined {
   const rows = Object.entries(kindsByType).flatMap(([type, kinds]) =>
-    kinds.map(text => ({ type, test: kindTest([text]) })),
+    kinds.map(text => ({ type, test: kindTest([text]), isBuiltIn: isBuiltIn(parseKind(text)?.group) })),
   )
   return (kind, group) => {
-    const types = new Set(rows.filter(({ test }) => test({ kind, group })).map(({ type }) => type))
+    const found = rows.filter(({ test }) => test({ kind, group }))
+    const builtIn = group === undefined ? found.filter(row => row.isBuiltIn) : []
+    const types = new Set((builtIn.length > 0 ? builtIn : found).map(({ type }) => type))
     return types.size === 1 ? [...types][0] : undefined
   }
+}
+
+/** Groups of Kubernetes itself that have workloads are words, all others are domains. */
+function isBuiltIn(group: string | undefined): boolean {
+  return group !== undefined && !group.includes('.')
 }

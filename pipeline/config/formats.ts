@@ -49,6 +49,10 @@ export const formats: Readonly<Record<string, Format>> = {
     hint: text => (text.includes('://') ? 'leave out what is before the host' : undefined),
     pattern: '^[^/ ]*:[0-9]+$|^none$',
   },
+  catalog: {
+    isValid: text => text !== '',
+    expected: 'the name of a catalog, or the path of a file',
+  },
   url: {
     isValid: isHttpUrl,
     expected: 'a URL that begins with http:// or https://',

@@ -120,16 +120,14 @@ function loadComponent<S extends SectionName>(
   return { component, entry, isGood: isSound && problems.length === 0 }
 }
 
+/** What is wrong beside what its schema does not like. */
 function problemsOf({ check, checksEach: list }: Definition<SectionName>, checked: CheckedValue): readonly Problem[] {
-  const { value: config, isReadable, brokenIn } = checked
-  if (check === undefined || isReadable) return check?.(config) ?? []
-  const broken = list === undefined ? undefined : brokenIn(list)
-  if (list === undefined || broken === undefined) return []
-  const readable = config as Readonly<Record<string, readonly unknown[]>>
-  const left = [...readable[list]!.keys()].filter(item => !broken.has(item))
-  const problems = check({ ...readable, [list]: left.map(item => readable[list]![item]) })
+  if (check === undefined || checked.isReadable) return check?.(checked.value) ?? []
+  const part = checked.soundPart(list)
+  if (part === undefined) return []
+  const problems = check(part.value).filter(({ path }) => !part.broken.has(String(path[0])))
   return problems.map(({ path, ...problem }) => ({
     ...problem,
-    path: path[0] === list && typeof path[1] === 'number' ? [list, left[path[1]]!, ...path.slice(2)] : path,
+    path: path[0] === list && typeof path[1] === 'number' ? [list!, part.items[path[1]]!, ...path.slice(2)] : path,
   }))
 }

@@ -1,5 +1,6 @@
 /** Turns a tree into the plain value that components get, with the schema's help where a text is wanted. */
 import { formats } from './formats.ts'
+import { nearPath } from './near-path.ts'
 import { setOwn } from './plain-object.ts'
 import { allowsType, hasFormat, schemasBelow, typeOf, typesOf, type Schema } from './schema-walk.ts'
 import type { YamlMap, YamlNode, YamlScalar } from './yaml-source.ts'
@@ -27,7 +28,10 @@ export function plainValue(
   if (text === undefined && node.kind === 'map') return plainMap(node, schemas, options, path)
   if (text === undefined && node.kind === 'list')
     return node.items.map((item, index) => plainValue(item, schemasBelow(schemas, index), options, [...path, index]))
-  return text ?? (node as YamlScalar).value
+  const value = text ?? (node as YamlScalar).value
+  // A name has no extension: what has one is a file, which may stand beside the config.
+  const isFile = typeof value === 'string' && /\.ya?ml$/.test(value) && hasFormat(schemas, 'catalog')
+  return isFile ? nearPath(value, node.place) : value
 }
 
 function plainMap(

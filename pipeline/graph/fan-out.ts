@@ -89,3 +89,27 @@ export function createEntry(): Way {
 function withSource({ timeMs, outcome, layout, values, absent, times, starts }: Batch, source: Source): Batch {
   return { source, timeMs, outcome, layout, values, absent, times, starts }
 }
+
+/** Behind a processor: which sources it has made itself. */
+export type OwnSources = {
+  readonly next: Next
+  /** Tells whoever is behind that they are no more. */
+  end(timeMs: number): void
+}
+
+export function watchOwn(component: string, next: Next): OwnSources {
+  const own = new Set<Source>()
+  return {
+    next(batch) {
+      if (batch.source.component === component) {
+        if (batch.outcome === 'removed') own.delete(batch.source)
+        else own.add(batch.source)
+      }
+      next(batch)
+    },
+    end(timeMs) {
+      for (const source of own) next(endBatch(source, timeMs, 'removed'))
+      own.clear()
+    },
+  }
+}

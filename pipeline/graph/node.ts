@@ -16,7 +16,7 @@ import type {
 } from '../component.ts'
 import type { ComponentConfig } from '../config/loaded-config.ts'
 import type { ComponentLog } from '../telemetry/log.ts'
-import { createOutlet, type Outlet, type Way } from './fan-out.ts'
+import { createOutlet, watchOwn, type Outlet, type Way } from './fan-out.ts'
 import { observeExporter, observeProcessor, observeReceiver } from './observe.ts'
 import type { Stopwatch } from './stopwatch.ts'
 
@@ -37,6 +37,8 @@ export type GraphNode = {
   readonly consume?: Next
   /** Where its batches go; exporters and extensions have none. */
   readonly outlet?: Outlet
+  /** Of a processor: ends what it has made itself, behind it. */
+  readonly endOwn?: (timeMs: number) => void
   /** By pipeline: of a receiver those into it, of an exporter those out of it. */
   readonly ways: Map<string, Way>
   readonly log: ComponentLog
@@ -69,9 +71,11 @@ export function createNodeFactory(hostFor: HostFactory, service: ServiceView, st
     processor(config, pipeline) {
       const host = hostFor({ kind: 'processor', id: config.id, pipeline })
       const outlet = createOutlet()
-      const observed = observeProcessor(host, stopwatch, () => component.consume, outlet.next)
+      const own = watchOwn(config.id, outlet.next)
+      const observed = observeProcessor(host, stopwatch, () => component.consume, own.next)
       const component = config.definition.create(config.config, host, observed.outgoing)
-      return { ...parts('processor', config, host, pipeline), component, outlet, consume: observed.incoming }
+      const { end: endOwn } = own
+      return { ...parts('processor', config, host, pipeline), component, outlet, consume: observed.incoming, endOwn }
     },
     exporter(config) {
       const host = hostFor({ kind: 'exporter', id: config.id })

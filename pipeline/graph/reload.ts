@@ -27,6 +27,7 @@ export async function switchGraph(
   }
   to.connect()
   await stopNodes(inOrder(stopOrder(from), obsolete), deadlineMs())
+  endWithoutHeir(obsolete, to)
   try {
     await startOnly(waiting)
     return { graph: to }
@@ -45,6 +46,12 @@ async function goBack(from: Graph, to: Graph, deadlineMs: () => number): Promise
     )
   }
   return to
+}
+
+/** One that takes the place of another goes on with what that has made. */
+function endWithoutHeir(obsolete: Iterable<GraphNode>, to: Graph): void {
+  const keys = new Set(to.processors.map(({ key }) => key))
+  for (const { key, clock, endOwn } of obsolete) if (!keys.has(key)) endOwn?.(clock.now())
 }
 
 function inOrder(order: readonly GraphNode[], nodes: Iterable<GraphNode>): GraphNode[] {

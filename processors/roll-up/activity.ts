@@ -5,6 +5,7 @@
 import type { PairRecord } from './device-records.ts'
 import type { Model } from './model.ts'
 import type { PairReadings } from './pair-readings.ts'
+import type { PodRecord } from './pod-records.ts'
 import type { Reading } from './reading.ts'
 import type { ValueSpec } from './rules.ts'
 import type { Changed } from './slots.ts'
@@ -136,11 +137,14 @@ export function createActivity(
     workloads.later(state.workload, activeMs)
   }
 
-  /** What a device did for its last pod was not done by the next one. NaN while nothing has been read of it. */
-  function beginning({ device }: PairRecord, number: number, readMs: number): number {
+  /**
+   * What a device did for its last pod was not done by the next one. NaN while nothing has been read of it. What a target showed last
+   * that cannot be reached may be from before the pod, which may have the name of the one before.
+   */
+  function beginning({ device, holder }: PairRecord, number: number, readMs: number): number {
     const { isShared, device: seen } = device.assignment
     const isNamed = seen.holders.length > 0 && !isShared
-    return isNamed ? values.devices.shownMs(number) : readMs
+    return Math.max(isNamed ? values.devices.shownMs(number) : readMs, boundMs('host' in holder ? holder.host : holder))
   }
 
   return {
@@ -270,6 +274,12 @@ class PairsByNumber {
     // Devices that came since are in no pair yet.
     for (let place = this.#first[number] ?? -1; place >= 0; place = this.#next[place]!) run(place)
   }
+}
+
+/** Since when a pod may have done anything. */
+function boundMs(holder: PodRecord | undefined): number {
+  const { scheduledMs, startedMs, createdMs } = holder?.pod ?? {}
+  return scheduledMs ?? startedMs ?? createdMs ?? -Infinity
 }
 
 /** By the first reading that the thing has: what others say of it, which may be more sensitive, is not asked. */

@@ -3,21 +3,27 @@ import type { Activity } from './activity.ts'
 import type { Model } from './model.ts'
 import { roomFor } from './room.ts'
 import type { Changed } from './slots.ts'
+import { Time } from './times.ts'
 import type { Values } from './values.ts'
+
+/** What the last time of a GPU is that has not been busy since it is known: there is none, or when it was first seen. */
+export type NeverActive = 'none' | 'first_seen'
 
 export class BoardTimes {
   readonly #model: Model
   readonly #values: Values
   readonly #activity: Activity
+  readonly #neverActive: NeverActive
   readonly #numbers: (readonly number[])[] = []
   /** What was kept, by place; NaN if nothing was. */
   #kept = new Float64Array(0)
   #version = -1
 
-  constructor(model: Model, values: Values, activity: Activity) {
+  constructor(model: Model, values: Values, activity: Activity, neverActive: NeverActive) {
     this.#model = model
     this.#values = values
     this.#activity = activity
+    this.#neverActive = neverActive
   }
 
   refresh(): void {
@@ -32,9 +38,18 @@ export class BoardTimes {
         .map(key => devices.find(key))
         .filter(number => number >= 0)
         .slice()
+      if (this.#neverActive === 'first_seen') for (const key of keys) this.#noteFirst(key)
       const times = keys.map(key => this.#activity.kept.devices.get(key)?.ms).filter(time => time !== undefined)
       this.#kept[place] = times.length === 0 ? NaN : Math.max(...times)
     }
+  }
+
+  /** It is kept as a time at which the device was busy would be, so that it stays. */
+  #noteFirst(key: string): void {
+    const { devices } = this.#values
+    const { kept } = this.#activity
+    const number = devices.find(key)
+    if (number >= 0 && !kept.devices.has(key)) kept.devices.set(key, new Time(devices.shownMs(number)))
   }
 
   /** The clock has been set back. */

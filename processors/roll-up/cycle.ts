@@ -6,7 +6,7 @@ import type { Batch } from '../../pipeline/model/batch.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import { accumulate, createAccumulators, finish, renewed, type Accumulators } from './accumulators.ts'
 import { createActivity, type Activity } from './activity.ts'
-import { BoardTimes } from './board-times.ts'
+import { BoardTimes, type NeverActive } from './board-times.ts'
 import { FlushColumns } from './columns.ts'
 import type { Contributors } from './contributors.ts'
 import { createCountedWorkloads, type CountedWorkloads } from './counted-workloads.ts'
@@ -22,16 +22,18 @@ import { createPhaseTimes, type PhaseTimes } from './phase-times.ts'
 import type { SharedMemory } from './read-contributors.ts'
 import { createRestMemory } from './rest-memory.ts'
 import { roomFor } from './room.ts'
+import type { OwnSources } from './own-sources.ts'
 import type { Rule, ValueSpec } from './rules.ts'
 import { Sets, type Members } from './sets.ts'
 import type { Values } from './values.ts'
 
 export type CycleOptions = {
-  readonly component: string
+  readonly sources: Pick<OwnSources, 'of'>
   readonly rules: readonly Rule[]
   readonly values: Values
   readonly model: Model
   readonly sharedMemory: SharedMemory
+  readonly neverActive: NeverActive
 }
 
 export type Cycle = {
@@ -78,10 +80,10 @@ type Plan = {
   readonly isOrdered: boolean
 }
 
-export function createCycle({ component, rules, values, model, sharedMemory }: CycleOptions): Cycle {
+export function createCycle({ sources, rules, values, model, sharedMemory, neverActive }: CycleOptions): Cycle {
   const readings = new PairReadings(values, model)
   const activity = createActivity(values, activitySpec(rules), model, readings)
-  const boardTimes = new BoardTimes(model, values, activity)
+  const boardTimes = new BoardTimes(model, values, activity, neverActive)
   const idleTimes = new IdleTimes(model.workloads.all, activity.workloads)
   const phaseTimes = createPhaseTimes()
   const counterTotals = createCounterTotals(values)
@@ -89,7 +91,7 @@ export function createCycle({ component, rules, values, model, sharedMemory }: C
   const workloadCounters = rules.filter(({ of: kind, isTotal }) => kind === 'workload' && isTotal)
   const restMemory = createRestMemory(rules, model, values, readings, sharedMemory)
   const sets = new Sets({ model, values, readings, activity, restMemory, sharedMemory })
-  const bundles = bundlesOf(component, rules, sets)
+  const bundles = bundlesOf(sources, rules, sets)
   const plans = bundles.flatMap(bundle => bundle.plans)
   const totalPlans = plans.filter(({ rule }) => rule.isTotal)
   const totalRules = new Map(totalPlans.map(({ rule, grouping }) => [rule, grouping]))
@@ -283,14 +285,14 @@ function copied({ count, main, other }: Accumulators): Accumulators {
   return { count: count.slice(), main: main.slice(), other: other.slice() }
 }
 
-function bundlesOf(component: string, rules: readonly Rule[], sets: Sets): Bundle[] {
+function bundlesOf(sources: CycleOptions['sources'], rules: readonly Rule[], sets: Sets): Bundle[] {
   const byKey = Map.groupBy(rules, bundleKey)
-  return Array.from(byKey.values(), (its, index) => {
+  return Array.from([...byKey], ([bundle, its], index) => {
     const [{ labels, key, level, of: kind }] = its as [Rule]
     const grouping = new Grouping(index, labels, keyOf(level, key, kind))
     return {
       grouping,
-      output: createOutput(component, `${kind} by ${level}`, grouping),
+      output: createOutput(sources.of(`${kind} by ${level}`, bundle), grouping),
       plans: its.map(rule => {
         const members = sets.of(rule, grouping)
         const alwaysThere = sets.alwaysThere(rule, grouping)

@@ -1,6 +1,6 @@
 /** From results to batches. A layout is made anew only when a series has come or gone, and says what it kept. */
 import type { Batch, Source } from '../../pipeline/model/batch.ts'
-import { EMPTY_LABELS, withLabels, type Labels } from '../../pipeline/model/labels.ts'
+import { withLabels, type Labels } from '../../pipeline/model/labels.ts'
 import { createLayout, EMPTY_LAYOUT, RunBuilder, type Layout } from '../../pipeline/model/layout.ts'
 import type { Metric } from '../../pipeline/model/series.ts'
 import type { Group, Grouping } from './entity.ts'
@@ -34,8 +34,7 @@ export type Output = {
 }
 
 /** The same metrics come at every flush, in the same order. */
-export function createOutput(component: string, name: string, grouping: Pick<Grouping, 'groups' | 'version'>): Output {
-  const source: Source = { component, name, labels: EMPTY_LABELS }
+export function createOutput(source: Source, grouping: Pick<Grouping, 'groups' | 'version'>): Output {
   let layout: Layout = EMPTY_LAYOUT
   /** Of the layout: where series are, by metric, and the groups that had the slots. */
   let shapes: Shape[] = []

@@ -514,7 +514,13 @@ describe('normalize: what it tells the cluster', () => {
       index: '0',
       holders: [pod('a', 1), pod('b', 2)],
     })
-    assert.deepEqual(table.entry('GPU-2').value, { ...whole, id: 'GPU-2', index: '1', holders: [] })
+    assert.deepEqual(table.entry('GPU-2').value, {
+      ...whole,
+      id: 'GPU-2',
+      index: '1',
+      holders: [],
+      isKnownFree: true,
+    })
     assert.deepEqual(table.entry('GPU-3/3').value, {
       ...common,
       id: 'GPU-3',

@@ -105,6 +105,25 @@ describe('roll_up', () => {
     assert.deepEqual(nodesShown(second.flush()), { 'node-a': 50 })
   })
 
+  it('goes on at a reload with the sources of the one before, and ends those that it has no more', async () => {
+    const own = { metric: 'n', help: 'N.', of: 'gpu', level: 'cluster', aggregate: 'count', labels: [] }
+    const first = await started({ metrics: [own] })
+    first.scrape(TARGET, row(50))
+    first.flush()
+    first.rollUp.flush!()
+    const before = new Set(first.taken().map(({ source }) => source))
+    await first.rollUp.stop?.(0)
+    const second = rolledPipeline({ cluster_id: 'other' }, first.host)
+    await second.rollUp.start?.()
+    second.scrape(TARGET, row(50))
+    second.taken()
+    second.rollUp.flush!()
+    const after = second.taken()
+    const ended = after.filter(({ outcome }) => outcome === 'removed').map(({ source }) => source.name)
+    assert.deepEqual(ended, ['gpu by cluster'])
+    assert.deepEqual(new Set(after.map(({ source }) => source)), before)
+  })
+
   it('says that the model is not complete when it has waited long enough', async () => {
     const pipeline = await started({ wait_for_cluster: '60s' })
     clusterTables(pipeline.host.cluster).feeds.set('kubernetes_api', 'reading')

@@ -22,7 +22,14 @@ export type FakeWorld = {
 }
 
 /** A config that the fakes understand. */
-export type FakeConfig = { v?: number; failStart?: string; failConsume?: Error; port?: string; hangStop?: boolean }
+export type FakeConfig = {
+  v?: number
+  failStart?: string
+  failConsume?: Error
+  port?: string
+  hangStop?: boolean
+  makes?: string
+}
 
 const config = { type: 'object' } as const
 
@@ -65,13 +72,17 @@ export function fakeComponents(): FakeWorld & { config(parts: FakeParts): Loaded
     summary: '',
     config,
     example: {},
-    create: (options: FakeConfig, host, next) => ({
-      ...life('processor', host.id, options),
-      consume(batch) {
-        if (options.failConsume !== undefined) throw options.failConsume
-        next(batch)
-      },
-    }),
+    create(options: FakeConfig, host, next) {
+      const made = options.makes === undefined ? undefined : { ...fakeSource(options.makes), component: host.id }
+      return {
+        ...life('processor', host.id, options),
+        consume(batch) {
+          if (options.failConsume !== undefined) throw options.failConsume
+          next(batch)
+          if (made !== undefined) next(fakeBatch(made))
+        },
+      }
+    },
   }
   const exporter: ExporterDefinition = {
     type: 'fake',

@@ -7,6 +7,7 @@ import { createCycle, type Cycle } from '../../processors/roll-up/cycle.ts'
 import { createIntake } from '../../processors/roll-up/intake.ts'
 import { createModel, type Model, type ModelRules } from '../../processors/roll-up/model.ts'
 import { resolveRules } from '../../processors/roll-up/rules.ts'
+import { ownSources } from '../../processors/roll-up/own-sources.ts'
 import { createValues } from '../../processors/roll-up/values.ts'
 import { rollUp } from '../../processors/roll-up.ts'
 import { configOf } from './config-of.ts'
@@ -22,7 +23,14 @@ export function rollUpCycle(host: TestHost): RollUpCycle {
   const values = createValues(rules, facts, 0)
   const its = modelRules(host)
   const model = createModel(cluster, () => its, new Set(rules.map(({ level }) => level)))
-  const cycle = createCycle({ component: 'test', rules, values, model, sharedMemory: 'measured' })
+  const cycle = createCycle({
+    sources: ownSources(cluster, 'test', undefined),
+    rules,
+    values,
+    model,
+    sharedMemory: 'measured',
+    neverActive: 'none',
+  })
   const { settle } = cycle
   const intake = createIntake({ uses: values.uses, holdMs: 300_000, monotonic: clock.monotonic, settle })
   return { cycle, model, take: batch => intake.take(batch) }

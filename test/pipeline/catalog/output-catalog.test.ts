@@ -56,6 +56,14 @@ describe('the catalog of Run:ai 2.17', () => {
     }
   })
 
+  it('says of each where its definition is known from, and what was decided', () => {
+    const silent = metrics.filter(({ source, decision }) => source === undefined || decision === undefined)
+    assert.deepEqual(
+      silent.map(({ metric }) => metric),
+      [],
+    )
+  })
+
   it('passes the five names that are published and are not among the 44', () => {
     const names = published.passthroughMetrics.map(({ name }) => name)
     const others = names.filter(name => !metrics.some(({ metric }) => metric === name))

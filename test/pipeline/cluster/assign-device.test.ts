@@ -261,6 +261,18 @@ const CASES: readonly Case[] = [
     expected: 'a=0.25 share_left=0.75 shared',
   },
   {
+    name: 'the exporter names pods, and not the reservation pod that names the GPU',
+    pods: { r: reservation, a: member({ 'gpu-fraction': '0.25' }) },
+    device: { isKnownFree: true },
+    expected: 'free=1',
+  },
+  {
+    name: 'the exporter names a pod that has finished, and not the reservation pod that names the GPU',
+    pods: { r: reservation, a: member({ 'gpu-fraction': '0.25' }), b: { ...live, phase: 'Succeeded' } },
+    device: named('b'),
+    expected: 'finished_pod=1',
+  },
+  {
     name: 'a reservation in a namespace that is for no reservations is a pod as any other',
     pods: { r: { ...reservation, namespace: 'ns', labels: {} } },
     device: {},

@@ -21,22 +21,24 @@ describe('kinds as people write them', () => {
     it(`"${text}" is none`, () => assert.equal(parseKind(text), undefined))
   }
 
-  it('have a type, without a group only if all groups agree', () => {
+  it('have a type, without a group that of Kubernetes itself, else only if all groups agree', () => {
     const typeOf = typeFinder({
       training: ['Job.batch', 'TrainingWorkload.run.ai'],
-      distributed: ['Job.batch.volcano.sh', 'MPIJob.kubeflow.org', 'MPIJob.example.com'],
+      distributed: ['Job.batch.volcano.sh', 'MPIJob.kubeflow.org', 'MPIJob.example.com', 'Task.example.com'],
+      interactive: ['Task.example.org'],
     })
     assert.deepEqual(
       [
         typeOf('Job', 'batch'),
         typeOf('Job', 'batch.volcano.sh'),
         typeOf('Job', undefined),
+        typeOf('Task', undefined),
         typeOf('MPIJob', undefined),
         typeOf('TrainingWorkload', undefined),
         typeOf('Job', 'example.com'),
         typeOf('Widget', undefined),
       ],
-      ['training', 'distributed', undefined, 'distributed', 'training', undefined, undefined],
+      ['training', 'distributed', 'training', undefined, 'distributed', 'training', undefined, undefined],
     )
   })
 })

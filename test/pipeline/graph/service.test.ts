@@ -5,7 +5,14 @@ import { observeExporter } from '../../../pipeline/graph/observe.ts'
 import { createStopwatch } from '../../../pipeline/graph/stopwatch.ts'
 import { createService, type Service, type Surroundings } from '../../../pipeline/graph/service.ts'
 import { createLog } from '../../../pipeline/telemetry/log.ts'
-import { fakeBatch, fakeComponents, fakeSource, type FakeParts, type FakeWorld } from '../../support/fake-components.ts'
+import {
+  fakeBatch,
+  fakeComponents,
+  fakeSource,
+  type FakeConfig,
+  type FakeParts,
+  type FakeWorld,
+} from '../../support/fake-components.ts'
 import { testHost, type TestHost } from '../../support/test-host.ts'
 
 type World = FakeWorld & {
@@ -313,6 +320,30 @@ describe('a reload', () => {
     assert.deepEqual(
       exported.get('e')!.map(({ source, outcome }) => [source.name, outcome]),
       [['gone', 'removed']],
+    )
+  })
+
+  it('ends what a processor has made itself that is taken away, and leaves it to one that takes its place', async () => {
+    const parts = (processors: Record<string, FakeConfig>): FakeParts => ({
+      receivers: { r: {} },
+      processors,
+      exporters: { e: {} },
+      pipelines: { metrics: [['r'], Object.keys(processors), ['e']] },
+    })
+    const { service, receivers, exported, reloadTo } = worldOf(parts({ p: { makes: 'sums' } }))
+    await service.start()
+    receivers.get('r')!(fakeBatch(fakeSource('t')))
+    exported.clear()
+    reloadTo(parts({ p: { makes: 'sums', v: 2 } }))
+    await service.reload()
+    assert.deepEqual([...exported], [])
+    receivers.get('r')!(fakeBatch(fakeSource('t')))
+    exported.clear()
+    reloadTo(parts({}))
+    await service.reload()
+    assert.deepEqual(
+      exported.get('e')!.map(({ source, outcome }) => [source.name, outcome]),
+      [['sums', 'removed']],
     )
   })
 

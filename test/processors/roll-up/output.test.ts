@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Batch } from '../../../pipeline/model/batch.ts'
-import { labelsFrom } from '../../../pipeline/model/labels.ts'
+import { EMPTY_LABELS, labelsFrom } from '../../../pipeline/model/labels.ts'
 import { columnCount, seriesAt } from '../../../pipeline/model/layout.ts'
 import { metricFrom } from '../../../pipeline/model/series.ts'
 import type { Group } from '../../../processors/roll-up/entity.ts'
@@ -9,6 +9,8 @@ import { createOutput } from '../../../processors/roll-up/output.ts'
 import { textFromBatch } from '../../support/text-from-batch.ts'
 
 const METRICS = ['a', 'b'].map(name => metricFrom({ name, help: '', type: 'gauge', unit: '' }))
+
+const SOURCE = { component: 'roll_up', name: 'x', labels: EMPTY_LABELS }
 
 /** Slot 0 is nobody's; names may repeat over time, in other slots. */
 function groupsOf(names: readonly string[]): { groups: (Group | undefined)[]; version: number } {
@@ -26,13 +28,13 @@ const results = (...lists: number[][]) =>
 
 describe('output of roll-ups', () => {
   it('has a series for every result that there is', () => {
-    const batch = createOutput('roll_up', 'x', groupsOf(['one', 'two'])).batch(results([9, 1, NaN], [9, NaN, 2]), 5)
+    const batch = createOutput(SOURCE, groupsOf(['one', 'two'])).batch(results([9, 1, NaN], [9, NaN, 2]), 5)
     assert.equal(textFromBatch(batch), 'a{g="one"} 1\nb{g="two"} 2\n')
     assert.equal(batch.timeMs, 5)
   })
 
   it('keeps the layout while no series comes or goes', () => {
-    const output = createOutput('roll_up', 'x', groupsOf(['one', 'two']))
+    const output = createOutput(SOURCE, groupsOf(['one', 'two']))
     const first = output.batch(results([0, 1, NaN]), 0)
     const second = output.batch(results([0, 7, NaN]), 0)
     assert.equal(second.layout, first.layout)
@@ -42,7 +44,7 @@ describe('output of roll-ups', () => {
 
   it('knows a group from another that has its place', () => {
     const groups = groupsOf(['one'])
-    const output = createOutput('roll_up', 'x', groups)
+    const output = createOutput(SOURCE, groups)
     const first = output.batch(results([0, 1]), 0)
     putGroup(groups, 1, 'other')
     const second = output.batch(results([0, 1]), 0)
@@ -53,7 +55,7 @@ describe('output of roll-ups', () => {
 
   it('keeps the layout when a group comes that has no results', () => {
     const groups = groupsOf(['one'])
-    const output = createOutput('roll_up', 'x', groups)
+    const output = createOutput(SOURCE, groups)
     const first = output.batch(results([0, 1]), 0)
     putGroup(groups, 2, 'two')
     assert.equal(output.batch(results([0, 7, NaN]), 0).layout, first.layout)
@@ -71,7 +73,7 @@ describe('output of roll-ups', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), steps => {
         const groups = groupsOf(names)
-        const output = createOutput('roll_up', 'x', groups)
+        const output = createOutput(SOURCE, groups)
         let before: Batch | undefined
         for (const [i, { values, renewed }] of steps.entries()) {
           putGroup(groups, renewed + 1, `${names[renewed]} ${i}`)

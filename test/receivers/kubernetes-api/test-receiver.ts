@@ -42,7 +42,8 @@ export function testReceiver(
   apiOptions: Partial<KubernetesApiOptions> = {},
   next: (batch: Batch) => void = () => {},
 ): TestReceiver {
-  const clock = createVirtualClock(TEST_START_MS)
+  // As a real one: what a watch tells may come late.
+  const clock: VirtualClock = { ...createVirtualClock(TEST_START_MS), aligned: false }
   const network = createVirtualNetwork(clock)
   const host = testHost({ id: 'kubernetes_api', clock, network: { ...network, kubernetesUrl: SERVER } })
   const store = createObjectStore()

@@ -166,7 +166,7 @@ export const rollUp = defineProcessor({
     const model = createModel(cluster, modelRules, new Set(rules.map(({ level }) => level)))
     const { shared_gpu_memory: sharedMemory, never_active: neverActive } = options
     const sources = ownSources(cluster, host.id, host.pipeline)
-    const cycle = createCycle({ sources, rules, values, model, sharedMemory, neverActive })
+    const cycle = createCycle({ sources, rules, values, model, sharedMemory, neverActive, now: clock.now })
     const intake = createIntake({
       uses: values.uses,
       holdMs: parseDuration(options.hold_failed),

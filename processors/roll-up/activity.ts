@@ -60,6 +60,7 @@ export function createActivity(
   spec: ValueSpec | undefined,
   model: Model,
   pairReadings: PairReadings,
+  now: () => number,
 ): Activity {
   const readings = spec === undefined ? [] : values.activity('device', spec)
   const ownReadings = spec === undefined ? [] : values.activity('own', spec)
@@ -144,7 +145,10 @@ export function createActivity(
   function beginning({ device, holder }: PairRecord, number: number, readMs: number): number {
     const { isShared, device: seen } = device.assignment
     const isNamed = seen.holders.length > 0 && !isShared
-    return Math.max(isNamed ? values.devices.shownMs(number) : readMs, boundMs('host' in holder ? holder.host : holder))
+    const shownMs = isNamed ? values.devices.shownMs(number) : readMs
+    const bound = boundMs('host' in holder ? holder.host : holder)
+    // A time that is yet to come is by another clock, and tells nothing.
+    return bound <= now() ? Math.max(shownMs, bound) : shownMs
   }
 
   return {

@@ -34,6 +34,7 @@ export type CycleOptions = {
   readonly model: Model
   readonly sharedMemory: SharedMemory
   readonly neverActive: NeverActive
+  now(): number
 }
 
 export type Cycle = {
@@ -80,9 +81,9 @@ type Plan = {
   readonly isOrdered: boolean
 }
 
-export function createCycle({ sources, rules, values, model, sharedMemory, neverActive }: CycleOptions): Cycle {
+export function createCycle({ sources, rules, values, model, sharedMemory, neverActive, now }: CycleOptions): Cycle {
   const readings = new PairReadings(values, model)
-  const activity = createActivity(values, activitySpec(rules), model, readings)
+  const activity = createActivity(values, activitySpec(rules), model, readings, now)
   const boardTimes = new BoardTimes(model, values, activity, neverActive)
   const idleTimes = new IdleTimes(model.workloads.all, activity.workloads)
   const phaseTimes = createPhaseTimes()

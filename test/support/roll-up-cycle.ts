@@ -30,6 +30,7 @@ export function rollUpCycle(host: TestHost): RollUpCycle {
     model,
     sharedMemory: 'measured',
     neverActive: 'none',
+    now: clock.now,
   })
   const { settle } = cycle
   const intake = createIntake({ uses: values.uses, holdMs: 300_000, monotonic: clock.monotonic, settle })

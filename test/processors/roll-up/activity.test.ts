@@ -26,7 +26,13 @@ function activityOf({ isWanted = true } = {}) {
   const podChanges: { before: unknown; now: unknown }[] = []
   const model = { devices: { pairs, jobs, boards }, pods, workloads, podChanges } as unknown as Model
   const pairReadings = { numbers: [] as number[], own: [-1, -1], length: 0 }
-  const activity = createActivity(values, isWanted ? SPEC : undefined, model, pairReadings as unknown as PairReadings)
+  const activity = createActivity(
+    values,
+    isWanted ? SPEC : undefined,
+    model,
+    pairReadings as unknown as PairReadings,
+    () => Infinity,
+  )
   const boardTimes = new BoardTimes(model, values, activity, 'none')
   boards.put('GPU', { devices: [{ key: 'GPU' }] })
 

@@ -11,7 +11,8 @@ type View<V> = { readonly source: Source; value: V; order: number }
 export class Views<V> {
   readonly #table: Tracked<V>
   readonly #isSame: (a: V, b: V) => boolean
-  readonly #views = new Map<string, View<V>[]>()
+  /** Nearly every thing is shown by one source, for which a list would be as much as what is in it. */
+  readonly #views = new Map<string, View<V> | readonly View<V>[]>()
   readonly #keys = new Map<Source, Set<string>>()
   readonly #failed = new Set<Source>()
   #order = 0
@@ -26,17 +27,16 @@ export class Views<V> {
     let keys = this.#keys.get(source)
     if (keys === undefined) this.#keys.set(source, (keys = new Set()))
     keys.add(key)
-    let views = this.#views.get(key)
-    let view = views?.find(one => one.source === source)
+    let views = this.#viewsOf(key)
+    let view = views.find(one => one.source === source)
     if (view === undefined) {
       view = { source, value, order: 0 }
-      // An array that grows by one has room for sixteen more, and nearly every thing is shown by one source.
-      views = views === undefined ? [view] : views.concat(view)
-      this.#views.set(key, views)
+      views = views.concat(view)
+      this.#views.set(key, views.length === 1 ? view : views)
     } else if (this.#isSame(view.value, value)) return
     view.value = value
     view.order = ++this.#order
-    this.#publish(key, views!)
+    this.#publish(key, views)
   }
 
   /** It shows the thing no more. */
@@ -44,9 +44,9 @@ export class Views<V> {
     const keys = this.#keys.get(source)
     if (keys === undefined || !keys.delete(key)) return
     if (keys.size === 0) this.#keys.delete(source)
-    const views = this.#views.get(key)!.filter(view => view.source !== source)
+    const views = this.#viewsOf(key).filter(view => view.source !== source)
     if (views.length === 0) this.#views.delete(key)
-    else this.#views.set(key, views)
+    else this.#views.set(key, views.length === 1 ? views[0]! : views)
     this.#publish(key, views)
   }
 
@@ -56,7 +56,7 @@ export class Views<V> {
     if (isReached) this.#failed.delete(source)
     else if (this.#keys.has(source)) this.#failed.add(source)
     for (const key of this.keysOf(source)) {
-      const views = this.#views.get(key)!
+      const views = this.#viewsOf(key)
       if (views.length > 1) this.#publish(key, views)
     }
   }
@@ -69,6 +69,12 @@ export class Views<V> {
 
   keysOf(source: Source): ReadonlySet<string> {
     return this.#keys.get(source) ?? NONE
+  }
+
+  #viewsOf(key: string): readonly View<V>[] {
+    const views = this.#views.get(key)
+    if (views === undefined) return []
+    return 'source' in views ? [views] : views
   }
 
   #publish(key: string, views: readonly View<V>[]): void {

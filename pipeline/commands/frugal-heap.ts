@@ -11,7 +11,7 @@
 const { getHeapSpaceStatistics, setFlagsFromString } = process.getBuiltinModule('node:v8')
 
 /** For each of the two halves that V8 has for what is young. It begins with 1. */
-const YOUNG_MEGABYTES = 4
+const YOUNG_MEGABYTES = 2
 
 /** How much may be added to what is alive before the garbage in it is looked for. */
 const GROWTH_PERCENT = 30

@@ -195,5 +195,9 @@ function holdersOf(groups: Iterable<Group>, spec: DeviceLabels): Holder[] {
     const replica = valueOf(labels, spec.replica)
     if (replica !== undefined) known.replicas.add(replica)
   }
-  return Array.from(holders.values(), ({ holder, replicas }) => ({ ...holder, replicas: replicas.size || undefined }))
+  // A list that grew has room for more, which a copy has not: there are as many as GPUs.
+  return Array.from(holders.values(), ({ holder, replicas }) => ({
+    ...holder,
+    replicas: replicas.size || undefined,
+  })).slice()
 }

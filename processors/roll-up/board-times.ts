@@ -14,7 +14,8 @@ export class BoardTimes {
   readonly #values: Values
   readonly #activity: Activity
   readonly #neverActive: NeverActive
-  readonly #numbers: (readonly number[])[] = []
+  /** By place. Nearly every board has one device, for which a list would be seven times as much. */
+  readonly #numbers: (number | readonly number[])[] = []
   /** What was kept, by place; NaN if nothing was. */
   #kept = new Float64Array(0)
   #version = -1
@@ -34,10 +35,8 @@ export class BoardTimes {
     this.#kept = roomFor(this.#kept, boards.list.length)
     for (const place of changed === 'all' ? boards.list.keys() : changed) {
       const keys = (boards.list[place]?.devices ?? []).map(({ key }) => key)
-      this.#numbers[place] = keys
-        .map(key => devices.find(key))
-        .filter(number => number >= 0)
-        .slice()
+      const numbers = keys.map(key => devices.find(key)).filter(number => number >= 0)
+      this.#numbers[place] = numbers.length === 1 ? numbers[0]! : numbers.slice()
       if (this.#neverActive === 'first_seen') for (const key of keys) this.#noteFirst(key)
       const times = keys.map(key => this.#activity.kept.devices.get(key)?.ms).filter(time => time !== undefined)
       this.#kept[place] = times.length === 0 ? NaN : Math.max(...times)
@@ -60,12 +59,16 @@ export class BoardTimes {
   /** In seconds. */
   fill(result: Float64Array): void {
     for (let place = 0; place < this.#numbers.length; place++) {
+      const numbers = this.#numbers[place]!
       let latest = this.#kept[place]!
-      for (const number of this.#numbers[place]!) {
-        const time = this.#activity.ofNumber(number)
-        if (!(latest >= time) && time === time) latest = time
-      }
+      if (typeof numbers === 'number') latest = this.#later(latest, numbers)
+      else for (const number of numbers) latest = this.#later(latest, number)
       result[place] = latest / 1000
     }
+  }
+
+  #later(latest: number, number: number): number {
+    const time = this.#activity.ofNumber(number)
+    return !(latest >= time) && time === time ? time : latest
   }
 }

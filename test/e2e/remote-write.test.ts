@@ -189,13 +189,16 @@ describe('remote write to real servers', function () {
       )
     }
 
+    const selector = '{job="e2e",protocol="",__name__=~"requests_total|latency_.*|DCGM.*"}'
+    await eventually(
+      () => samples(prometheus, selector),
+      found => found.length > 50,
+    )
     gpucol.child.kill('SIGTERM')
     assert.equal(await gpucol.ended, 0)
     assert.doesNotMatch(gpucol.output(), /points are lost|rejected|out of order/)
     // Every sample of every series, with its time, is in both.
-    const selector = '{job="e2e",protocol="",__name__=~"requests_total|latency_.*|DCGM.*"}'
     const theirs = await samples(prometheus, selector)
-    assert.ok(theirs.length > 50)
     const others = await eventually(
       () => exported(victoria, selector),
       found => found.length >= theirs.length,

@@ -15,7 +15,6 @@ const CONNECT_MS = 10_000
 export type ConnectionOwner = {
   /** The buffer that all connections read into. */
   readonly landing: Buffer
-  readonly idleMs: number
   /** The connection can take another request. */
   idle(connection: Connection): void
   /** It is closed, or about to be, and takes nothing any more. */
@@ -39,7 +38,7 @@ export class Connection {
   constructor(destination: Destination, owner: ConnectionOwner) {
     this.destination = destination
     this.#owner = owner
-    const { landing, idleMs } = owner
+    const { landing } = owner
     this.#socket = connect({
       host: destination.host,
       port: destination.port,
@@ -54,12 +53,10 @@ export class Connection {
         },
       },
     })
-    // Every byte starts it anew. A request that waits for longer has a time limit of its own.
-    this.#socket.setTimeout(idleMs, () => {
-      if (this.#exchange === undefined) this.close()
-      else if (this.#socket.connecting && !mayBeRepeated(this.#exchange.request)) this.#broken(notAccepted(destination))
-    })
-    this.#socket.on('connect', () => this.#socket.setTimeout(idleMs))
+    // A connection that nobody uses does not keep the process alive, and the time limit of a request does.
+    this.#socket.unref()
+    this.#socket.on('timeout', () => this.#broken(notAccepted(destination)))
+    this.#socket.on('connect', () => this.#socket.setTimeout(0))
     this.#socket.on('error', error => this.#broken(describeFailure(error, destination)))
     this.#socket.on('end', () => this.#ended())
     this.#socket.on('close', () => this.close())
@@ -72,9 +69,8 @@ export class Connection {
     this.#reused = this.#used
     this.#used = true
     exchange.release = this.#release
-    // A connection that nobody uses does not keep the process alive.
-    if (this.#reused) this.#socket.ref()
-    const { body } = exchange.request
+    const { body, timeoutMs } = exchange.request
+    if (timeoutMs === Infinity) this.#socket.ref()
     if (this.#socket.connecting && !mayBeRepeated(exchange.request)) this.#socket.setTimeout(CONNECT_MS)
     if (body === undefined || body.length === 0) {
       this.#socket.write(text, 'latin1')
@@ -121,7 +117,7 @@ export class Connection {
     this.#parser.rest()
     if (reusable) {
       this.#exchange = undefined
-      this.#socket.unref()
+      if (exchange.request.timeoutMs === Infinity) this.#socket.unref()
       this.#owner.idle(this)
     } else {
       this.close()

@@ -1,41 +1,84 @@
-/** Connections that wait for their next request, by address. */
+/**
+ * Connections that wait for their next request, by address. Looked after as a whole now and then: a timer of each connection would be set
+ * anew with every byte.
+ */
 import type { Connection } from './connection.ts'
 
-export class IdlePool {
-  #maxIdle: number
-  #maxPerAddress: number
-  #byAddress = new Map<string, Connection[]>()
-  /** The one that has waited longest is first. */
-  #all = new Set<Connection>()
+export type IdlePoolOptions = {
+  /** How long a connection waits before it is closed; it may be a quarter longer. */
+  readonly idleMs: number
+  readonly maxIdle: number
+  readonly maxPerAddress: number
+}
 
-  constructor(maxIdle: number, maxPerAddress: number) {
-    this.#maxIdle = maxIdle
-    this.#maxPerAddress = maxPerAddress
+type Waiting = { readonly connection: Connection; readonly sinceMs: number }
+
+export class IdlePool {
+  readonly #options: IdlePoolOptions
+  /** Of an address the one that has waited longest is first. An address stays until none of its connections is left. */
+  readonly #byAddress = new Map<string, Waiting[]>()
+  #count = 0
+  #isWatched = false
+
+  constructor(options: IdlePoolOptions) {
+    this.#options = options
   }
 
   /** The one used last: the others may then get old enough to be closed. */
   take(address: string): Connection | undefined {
-    const connection = this.#byAddress.get(address)?.at(-1)
-    if (connection !== undefined) this.remove(connection)
-    return connection
+    const last = this.#byAddress.get(address)?.pop()
+    if (last === undefined) return undefined
+    this.#count--
+    return last.connection
   }
 
   /** Closes a connection, this one or an older, if there are too many. */
   add(connection: Connection): void {
+    const { maxPerAddress, maxIdle } = this.#options
     const { address } = connection.destination
-    const idle = this.#byAddress.get(address)
-    if (idle === undefined) this.#byAddress.set(address, [connection])
-    else if (idle.length < this.#maxPerAddress) idle.push(connection)
+    const waiting = { connection, sinceMs: performance.now() }
+    const others = this.#byAddress.get(address)
+    if (others === undefined) this.#byAddress.set(address, [waiting])
+    else if (others.length < maxPerAddress) others.push(waiting)
     else return connection.close()
-    this.#all.add(connection)
-    if (this.#all.size > this.#maxIdle) this.#all.values().next().value!.close()
+    if (++this.#count > maxIdle) this.#oldest()?.connection.close()
+    this.#watch()
   }
 
+  /** It is closed. */
   remove(connection: Connection): void {
-    if (!this.#all.delete(connection)) return
     const { address } = connection.destination
-    const idle = this.#byAddress.get(address)!
-    if (idle.length === 1) this.#byAddress.delete(address)
-    else idle.splice(idle.lastIndexOf(connection), 1)
+    const its = this.#byAddress.get(address)
+    const at = its?.findIndex(one => one.connection === connection) ?? -1
+    if (at >= 0) {
+      its!.splice(at, 1)
+      this.#count--
+    }
+    if (its?.length === 0) this.#byAddress.delete(address)
+  }
+
+  #oldest(): Waiting | undefined {
+    let oldest: Waiting | undefined
+    for (const [first] of this.#byAddress.values()) {
+      if (first !== undefined && (oldest === undefined || first.sinceMs < oldest.sinceMs)) oldest = first
+    }
+    return oldest
+  }
+
+  #watch(): void {
+    if (this.#isWatched) return
+    this.#isWatched = true
+    setTimeout(() => {
+      this.#isWatched = false
+      this.#closeOld()
+      if (this.#count > 0) this.#watch()
+    }, this.#options.idleMs / 4).unref()
+  }
+
+  #closeOld(): void {
+    const beforeMs = performance.now() - this.#options.idleMs
+    for (const all of [...this.#byAddress.values()]) {
+      for (const { connection, sinceMs } of [...all]) if (sinceMs <= beforeMs) connection.close()
+    }
   }
 }

@@ -32,13 +32,12 @@ const LANDING_BYTES = 256 * 1024
 
 export function createSocketReader(options: SocketReaderOptions = {}): SocketReader {
   const { idleMs = 90_000, maxIdle = 16_384, maxIdlePerAddress = 16 } = options
-  const pool = new IdlePool(maxIdle, maxIdlePerAddress)
+  const pool = new IdlePool({ idleMs, maxIdle, maxPerAddress: maxIdlePerAddress })
   const open = new Set<Connection>()
   const texts = new WeakMap<NetworkRequest, string>()
 
   const owner: ConnectionOwner = {
     landing: Buffer.allocUnsafeSlow(LANDING_BYTES),
-    idleMs,
     idle: connection => pool.add(connection),
     closed(connection) {
       pool.remove(connection)

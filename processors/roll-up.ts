@@ -291,7 +291,7 @@ export const rollUp = defineProcessor({
         const isOfApi = batch.source.isModelled === true && batch.outcome === 'ok'
         if (isOfApi) apiTells.set('tells', true)
         else early.note(batch)
-        awaited.delete(batch.source.name)
+        if (awaited.size > 0) awaited.delete(batch.source.name)
         intake.take(batch)
         passing.consume(batch)
         if (isOfApi) for (const passed of early.take()) passing.consume(passed)

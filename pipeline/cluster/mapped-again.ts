@@ -24,14 +24,16 @@ export function createMappedAgain(next: Next): MappedAgain {
   return {
     next(batch) {
       if (current === undefined) {
-        const before = kept.get(batch.source)
+        const before = kept.size === 0 ? undefined : kept.get(batch.source)
         if (before !== undefined) became.set(before, batch.layout)
       } else if (became.get(current) === batch.layout) return
       else became.set(current, batch.layout)
       next(batch)
     },
     keep: batch => void kept.set(batch.source, batch),
-    forget: source => void kept.delete(source),
+    forget(source) {
+      if (kept.size > 0) kept.delete(source)
+    },
     run(map) {
       for (const batch of kept.values()) {
         current = batch

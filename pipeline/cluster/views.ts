@@ -52,6 +52,7 @@ export class Views<V> {
 
   /** The source could, or could not, be read. */
   reached(source: Source, isReached: boolean): void {
+    if (isReached && this.#failed.size === 0) return
     if (this.#failed.has(source) !== isReached) return
     if (isReached) this.#failed.delete(source)
     else if (this.#keys.has(source)) this.#failed.add(source)

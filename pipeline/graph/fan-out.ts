@@ -22,6 +22,7 @@ export function createOutlet(): Outlet {
  * it: sending it again to those that took it would count it twice.
  */
 function fanOut(targets: readonly Next[], batch: Batch): void {
+  if (targets.length === 1) return targets[0]!(batch)
   let refused: RefusedError | undefined
   let refusals = 0
   for (const target of targets) {

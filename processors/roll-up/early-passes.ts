@@ -25,7 +25,7 @@ export function createEarlyPasses(isPassed: (name: string) => boolean): EarlyPas
     note(batch) {
       if (batches === undefined) return
       if (batch.outcome === 'ok' && isOfObjects(batch.layout)) batches.set(batch.source, batch)
-      else batches.delete(batch.source)
+      else if (batches.size > 0) batches.delete(batch.source)
     },
     take() {
       const taken = [...(batches?.values() ?? [])]

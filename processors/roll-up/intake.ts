@@ -188,7 +188,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
         for (const { use } of known.segments) use.reading.yield(known.number)
         return
       }
-      missing.delete(source)
+      if (missing.size > 0) missing.delete(source)
       if (outcome === 'removed') {
         if (known === undefined) return
         end(known)

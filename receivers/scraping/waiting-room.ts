@@ -34,7 +34,7 @@ export function createWaitingRoom(
 
   function give(batch: Batch): void {
     // What is newer, or the end of the source, stands in the place of what waits.
-    forgetBatch(batch.source)
+    if (waiting.size > 0) forgetBatch(batch.source)
     if (isTaken(batch)) return
     waiting.set(batch.source, batch)
     points += pointCount(batch)
@@ -90,7 +90,7 @@ export function createWaitingRoom(
     give,
     scrape(run) {
       if (waiting.size === 0) {
-        late.delete(run)
+        if (late.size > 0) late.delete(run)
         return run()
       }
       counters.add('gpucol_receiver_scrapes', 1, { outcome: 'delayed' })

@@ -1,19 +1,13 @@
 /** Writes the numbers of a batch by its plan. Nothing here looks at labels or names; this is the loop that runs per sample. */
 import type { Batch } from '../model/batch.ts'
 import { applyScale, ONE } from '../model/scale.ts'
+import { CompositePoints } from './otlp-composite-points.ts'
 import type { EncodePlan, LeftOut } from './otlp-encode-plan.ts'
 import type { GoesOn } from './otlp-ended.ts'
 import { groupCount } from './otlp-groups.ts'
 import type { PlannedComposites } from './otlp-planned-composites.ts'
 import { PIECE_BYTES, PIECE_POINTS, TemplateDraft, type Template } from './otlp-template.ts'
-import {
-  START_MS,
-  TIME_MS,
-  VALUE,
-  type HistogramPoint,
-  type RequestWriter,
-  type SummaryPoint,
-} from './otlp-request-writer.ts'
+import { START_MS, TIME_MS, VALUE, type RequestWriter } from './otlp-request-writer.ts'
 
 export type WalkOptions = {
   readonly dropNotANumber: boolean
@@ -27,7 +21,6 @@ export type WalkOptions = {
 /** More than the tags and lengths around a metric and a group take. */
 const AROUND = 64
 const NOTHING: ReadonlyMap<LeftOut, number> = new Map()
-const NO_BOUNDS = { values: new Float64Array(0), bytes: new Uint8Array(0) }
 
 export class Walk {
   /** In the request that is begun. */
@@ -36,29 +29,14 @@ export class Walk {
   #cuts = 0
   readonly #writer: RequestWriter
   readonly #options: WalkOptions
-  readonly #histogram: HistogramPoint = {
-    isEnded: false,
-    count: 0,
-    hasSum: false,
-    sum: 0,
-    bounds: NO_BOUNDS,
-    buckets: new Float64Array(64),
-  }
-  readonly #summary: SummaryPoint = {
-    isEnded: false,
-    count: 0,
-    sum: 0,
-    quantiles: new Float64Array(64),
-    values: new Float64Array(64),
-    length: 0,
-  }
-
+  readonly #points: CompositePoints
   /** The numbers of a piece. */
   #numbersOf = new Float64Array(2 * PIECE_POINTS)
 
   constructor(writer: RequestWriter, options: WalkOptions) {
     this.#writer = writer
     this.#options = options
+    this.#points = new CompositePoints(options.dropNotANumber)
   }
 
   /** Goes on at a group, and stops behind the one in which a request became full. Returns the next one; -1 if there is none. */
@@ -201,11 +179,11 @@ export class Walk {
         this.#writer.openMetric(bytes)
         const endMs = endOf(leadingColumn(composites, i))
         if (bytes.shape === 'histogram') {
-          this.#endHistogram(composites, i)
-          this.#writer.histogram(composites.blocks, block, this.#histogram, endMs, NaN)
+          this.#points.endHistogram(composites, i)
+          this.#writer.histogram(composites.blocks, block, this.#points.histogram, endMs, NaN)
         } else {
-          this.#endSummary(composites, i)
-          this.#writer.summary(composites.blocks, block, this.#summary, endMs, NaN)
+          this.#points.endSummary(composites, i)
+          this.#writer.summary(composites.blocks, block, this.#points.summary, endMs, NaN)
         }
         this.points++
         this.#close()
@@ -294,8 +272,8 @@ export class Walk {
       const leading = leadingColumn(composites, i)
       if (isAbsent !== undefined && isAbsent[leading] === 1) continue
       const isWhole = isHistogram
-        ? this.#readHistogram(plan, composites, i, batch, isAbsent)
-        : this.#readSummary(plan, composites, i, batch, isAbsent)
+        ? this.#points.readHistogram(plan, composites, i, batch, isAbsent)
+        : this.#points.readSummary(plan, composites, i, batch, isAbsent)
       if (!isWhole) {
         this.#options.leftOut(isHistogram ? 'histogram' : 'not a number', 1)
         continue
@@ -314,111 +292,11 @@ export class Walk {
       const own = batch.times?.[leading] ?? NaN
       const time = Number.isNaN(own) ? batch.timeMs : own
       const start = batch.starts?.[leading] ?? NaN
-      if (isHistogram) writer.histogram(composites.blocks, block, this.#histogram, time, start)
-      else writer.summary(composites.blocks, block, this.#summary, time, start)
+      if (isHistogram) writer.histogram(composites.blocks, block, this.#points.histogram, time, start)
+      else writer.summary(composites.blocks, block, this.#points.summary, time, start)
       this.points++
     }
     if (isOpen) this.#close()
-  }
-
-  /**
-   * Buckets count what is in those below, too; OTLP's do not. Where a scrape caught a histogram in the middle of a change, a bucket
-   * never has less than the one below it, and the number of observations is what is in the buckets. False if a part is no number.
-   */
-  #readHistogram(
-    plan: EncodePlan,
-    composites: PlannedComposites,
-    i: number,
-    batch: Batch,
-    isAbsent: Uint8Array | undefined,
-  ): boolean {
-    const point = this.#histogramWith(composites, i)
-    const { length } = point.bounds.values
-    let below = 0
-    const from = composites.partStarts[i]!
-    for (let part = 0; part < length; part++) {
-      const value = countOf(plan, batch, composites.parts[from + part]!, isAbsent)
-      if (Number.isNaN(value)) return false
-      point.buckets[part] = Math.max(0, value - below)
-      below = Math.max(below, value)
-    }
-    const total = composites.totals[i]! >= 0 ? composites.totals[i]! : composites.counts[i]!
-    const value = countOf(plan, batch, total, isAbsent)
-    if (Number.isNaN(value)) return false
-    point.count = Math.max(below, value)
-    point.buckets[length] = point.count - below
-    const sumAt = composites.sums[i]!
-    point.sum = sumAt < 0 ? NaN : valueOf(plan, batch, sumAt, isAbsent)
-    point.hasSum = sumAt >= 0 && isAbsent?.[sumAt] !== 1
-    if (this.#options.dropNotANumber && !Number.isFinite(point.sum)) point.hasSum = false
-    return true
-  }
-
-  /** A receiver that has a series for each part ends those that are told: so all parts are there, with nothing in them. */
-  #endHistogram(composites: PlannedComposites, i: number): void {
-    const point = this.#histogramWith(composites, i)
-    point.isEnded = true
-    point.buckets.fill(0)
-    point.count = point.sum = 0
-    point.hasSum = composites.sums[i]! >= 0
-  }
-
-  #histogramWith(composites: PlannedComposites, i: number): HistogramPoint {
-    const point = this.#histogram
-    point.bounds = composites.bounds[composites.boundsOf[i]!]!
-    const { length } = point.bounds.values
-    if (point.buckets.length <= length) point.buckets = new Float64Array(2 * length)
-    point.isEnded = false
-    return point
-  }
-
-  #readSummary(
-    plan: EncodePlan,
-    composites: PlannedComposites,
-    i: number,
-    batch: Batch,
-    isAbsent: Uint8Array | undefined,
-  ): boolean {
-    const { values: quantiles } = composites.bounds[composites.boundsOf[i]!]!
-    const point = this.#summaryWith(quantiles)
-    const { dropNotANumber } = this.#options
-    point.count = countOf(plan, batch, composites.counts[i]!, isAbsent)
-    if (Number.isNaN(point.count)) return false
-    const sum = composites.sums[i]! < 0 ? 0 : valueOf(plan, batch, composites.sums[i]!, isAbsent)
-    if (dropNotANumber && !Number.isFinite(sum)) return false
-    point.sum = sum
-    point.length = 0
-    const from = composites.partStarts[i]!
-    for (let part = 0; part < quantiles.length; part++) {
-      const column = composites.parts[from + part]!
-      if (isAbsent !== undefined && isAbsent[column] === 1) continue
-      const value = valueOf(plan, batch, column, isAbsent)
-      // A summary over a time in which nothing happened has quantiles that are no numbers.
-      if (dropNotANumber && !Number.isFinite(value)) continue
-      point.quantiles[point.length] = quantiles[part]!
-      point.values[point.length++] = value
-    }
-    return true
-  }
-
-  #endSummary(composites: PlannedComposites, i: number): void {
-    const { values: quantiles } = composites.bounds[composites.boundsOf[i]!]!
-    const point = this.#summaryWith(quantiles)
-    point.isEnded = true
-    point.quantiles.set(quantiles)
-    point.values.fill(0)
-    point.length = quantiles.length
-    point.count = point.sum = 0
-  }
-
-  #summaryWith(quantiles: Float64Array): SummaryPoint {
-    const point = this.#summary
-    if (point.values.length < quantiles.length) {
-      point.quantiles = new Float64Array(2 * quantiles.length)
-      point.values = new Float64Array(2 * quantiles.length)
-    }
-    point.isEnded = false
-    return point
   }
 
   #compositeSize({ blocks, blockOf, bounds, boundsOf }: PlannedComposites, i: number): number {
@@ -477,15 +355,4 @@ function absentOf({ absent, values }: Batch): Uint8Array | undefined {
   const isAbsent = new Uint8Array(values.length)
   for (const column of absent) isAbsent[column] = 1
   return isAbsent
-}
-
-function valueOf({ layout }: EncodePlan, batch: Batch, column: number, isAbsent: Uint8Array | undefined): number {
-  if (isAbsent !== undefined && isAbsent[column] === 1) return NaN
-  return applyScale(batch.values[column]!, layout.scales[layout.metricOf[column]!]!)
-}
-
-/** NaN if it is none: not there, negative, or more than a 64-bit integer holds. */
-function countOf(plan: EncodePlan, batch: Batch, column: number, isAbsent: Uint8Array | undefined): number {
-  const value = Math.round(valueOf(plan, batch, column, isAbsent))
-  return value >= 0 && value < 2 ** 64 ? value : NaN
 }

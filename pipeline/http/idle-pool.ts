@@ -77,8 +77,8 @@ export class IdlePool {
 
   #closeOld(): void {
     const beforeMs = performance.now() - this.#options.idleMs
-    for (const all of [...this.#byAddress.values()]) {
-      for (const { connection, sinceMs } of [...all]) if (sinceMs <= beforeMs) connection.close()
-    }
+    const old = this.#byAddress.values().flatMap(all => all.filter(({ sinceMs }) => sinceMs <= beforeMs))
+    // Closing takes them out of the lists.
+    for (const { connection } of old.toArray()) connection.close()
   }
 }

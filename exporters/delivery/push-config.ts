@@ -12,6 +12,7 @@ import {
   tls,
   url,
 } from '../../pipeline/config/fields.ts'
+import { HEADER_NAME, HEADER_VALUE } from '../../pipeline/http/header-syntax.ts'
 
 const retryOnFailure = {
   type: 'object',
@@ -210,7 +211,3 @@ function checkCredentials(config: PushConfig): Problem[] {
   }
   return problems
 }
-
-const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/
-/** What HTTP carries (RFC 9110, 5.5). */
-export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/

@@ -1,7 +1,7 @@
 /** The `vendor_parameters` of a config: what they are, and what is wrong with them. */
 import type { Problem } from '../../pipeline/component.ts'
 import type { Vendor } from '../../pipeline/catalog/vendor-schema.ts'
-import { HEADER_VALUE } from '../delivery/push-config.ts'
+import { HEADER_VALUE } from '../../pipeline/http/header-syntax.ts'
 
 type ParametersConfig = { readonly vendor_parameters: Readonly<Record<string, string>> }
 

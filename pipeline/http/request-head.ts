@@ -1,9 +1,7 @@
 /** What a request says about itself. */
 import type { NetworkRequest } from '../component.ts'
+import { HEADER_NAME, HEADER_VALUE } from './header-syntax.ts'
 import type { Destination } from './url.ts'
-
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** The request's headers, with those that follow from its URL. Throws a sentence, without the value, if one cannot be sent. */
 export function requestHeaders(request: NetworkRequest, destination: Destination): [string, string][] {

@@ -1,4 +1,5 @@
 /** The head of an HTTP/1.x response: its lines, and what they say about where the body ends. */
+import { HEADER_NAME } from './header-syntax.ts'
 
 /** How the end of a body is found. `bytes` is its length where that is known, and 0 otherwise. */
 export type Framing = { readonly kind: 'none' | 'sized' | 'chunked' | 'until close'; readonly bytes: number }
@@ -8,7 +9,6 @@ const CHUNKED: Framing = { kind: 'chunked', bytes: 0 }
 const UNTIL_CLOSE: Framing = { kind: 'until close', bytes: 0 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // oxlint-disable-next-line no-control-regex
 const CONTROL_CHARACTER = /[\0-\x08\x0a-\x1f\x7f]/
 

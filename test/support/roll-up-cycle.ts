@@ -1,6 +1,6 @@
 /** The inside of `roll_up` without its timer: for tests that look at accumulators and at the model. */
-import { knownFacts, loadOutputCatalog, loadWorkloadsCatalog } from '../../pipeline/catalog/catalogs.ts'
-import { workloadRules } from '../../pipeline/catalog/workload-rules.ts'
+import { knownFacts, loadOutputCatalog } from '../../pipeline/catalog/catalogs.ts'
+import { usualWorkloadRules } from '../../pipeline/catalog/workload-rules.ts'
 import { assignmentRules } from '../../pipeline/cluster/assignment-rules.ts'
 import type { Batch } from '../../pipeline/model/batch.ts'
 import { createCycle, type Cycle } from '../../processors/roll-up/cycle.ts'
@@ -39,11 +39,7 @@ export function rollUpCycle(host: TestHost): RollUpCycle {
 
 /** What `roll_up` and `join_workload` go by when nothing is configured. */
 export function modelRules({ catalogs }: TestHost): ModelRules {
-  const workload = workloadRules(loadWorkloadsCatalog(catalogs, 'workloads'), {
-    lookUps: {},
-    stopAt: [],
-    missingOwner: 'reference',
-  })
+  const workload = usualWorkloadRules(catalogs)
   const config = configOf(rollUp, {})
   return {
     workload,

@@ -6,8 +6,10 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExtendedJSONSchema, FromSchema, JSONSchema } from 'json-schema-to-ts'
-import type { Batch } from './model/batch.ts'
+import type { Batch, Source } from './model/batch.ts'
 import type { Labels } from './model/labels.ts'
+import type { Layout } from './model/layout.ts'
+import type { Plan } from './model/plan.ts'
 import type { Tracked } from './model/tracked.ts'
 
 /**
@@ -146,6 +148,23 @@ export type Processor = Life & {
   consume(batch: Batch): void
   /** Hands on now what would be handed on at the next interval. Config tests call it at each step. */
   flush?(): void
+  /**
+   * What it does with batches of a source for as long as neither their layout nor any metadata changes; undefined where that cannot be
+   * said now. Processors in a row that all can say it are run as one (`graph/routes.ts`), without `consume`, which has had a batch
+   * with this layout before and gets the next one for which it does not hold.
+   */
+  step?(source: Source, layout: Layout): Step | undefined
+}
+
+/** A plan without folds, and what else is to be done with every batch that has a sample in every column. */
+export type Step = {
+  readonly plan: Plan
+  /** Takes what comes in. */
+  readonly before?: Next
+  /** Takes what the plan has made of it. */
+  readonly after?: Next
+  /** Counts. */
+  readonly each?: () => void
 }
 
 /** Takes batches. May hold a batch until it is delivered. */

@@ -25,7 +25,11 @@ export function defineSeriesProcessor<const S extends AnySchema>(
 }
 
 /** For processors that do something beside what the function says. */
-export function createSeriesProcessor(map: SeriesMap, host: Host, next: Next): Processor {
+export function createSeriesProcessor(
+  map: SeriesMap,
+  host: Host,
+  next: Next,
+): Processor & Required<Pick<Processor, 'step'>> {
   const planner = createPlanner(map)
   const countPlans = planCounter(planner, host.counters)
   const countFolded = host.counters.counter('gpucol_processor_folded_metric_points')
@@ -64,6 +68,12 @@ export function createSeriesProcessor(map: SeriesMap, host: Host, next: Next): P
       const { batch: result, outOfRangeByMetric } = runPlan(plan, batch)
       if (outOfRangeByMetric !== undefined) countOutOfRange(outOfRangeByMetric)
       next(result)
+    },
+    step(source, layout) {
+      const plan = planner.planFor(source, layout)
+      countPlans()
+      // What is folded is counted with every batch, and rare.
+      return plan.folds === undefined ? { plan } : undefined
     },
   }
 }

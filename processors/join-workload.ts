@@ -190,6 +190,14 @@ export const joinWorkload = defineProcessor({
         if ((keepsAll || gate.held.value === true) && batch.layout.labels.some(isJoinable)) again.keep(batch)
         join(batch)
       },
+      step(source, layout) {
+        gate.check()
+        const step = gate.held.value === true ? undefined : processor.step(source, layout)
+        if (step === undefined) return undefined
+        const each = counts.counter(layout)
+        if (!keepsAll || !layout.labels.some(isJoinable)) return { ...step, each }
+        return { ...step, each, before: batch => again.keepMapped(batch, step.plan.output) }
+      },
       flush() {
         gate.check()
         if (keepsAll) again.run(join)

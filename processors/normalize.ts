@@ -75,6 +75,12 @@ export const normalize = defineProcessor({
         if (batch.outcome === 'removed') targets.delete(batch.source)
         processor.consume(batch)
       },
+      step(source, layout) {
+        const step = processor.step(source, layout)
+        if (step === undefined || source.isModelled === true) return step
+        const speaksOfObjects = step.plan.output.metrics.some(({ name }) => rules.objectOf(name) !== undefined)
+        return speaksOfObjects ? { ...step, after: batch => seen.objects(batch, rules.objectOf) } : step
+      },
     }
   },
 })

@@ -296,6 +296,12 @@ export const rollUp = defineProcessor({
         passing.consume(batch)
         if (isOfApi) for (const passed of early.take()) passing.consume(passed)
       },
+      step(source, layout) {
+        if (source.isModelled === true || early.isNoted(layout)) return undefined
+        const step = passing.step(source, layout)
+        const before = step && intake.taker(source, layout)
+        return before === undefined ? step : { ...step!, before }
+      },
       flush,
       async stop() {
         stopTimer()

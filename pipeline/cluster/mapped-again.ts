@@ -10,6 +10,8 @@ export type MappedAgain = {
   /** Replaces `next`: what a batch has become already is not handed on a second time. */
   readonly next: Next
   keep(batch: Batch): void
+  /** Keeps a batch that becomes one with this layout without `next`. */
+  keepMapped(batch: Batch, layout: Layout): void
   forget(source: Source): void
   /** Maps all that were kept. */
   run(map: (batch: Batch) => void): void
@@ -31,6 +33,10 @@ export function createMappedAgain(next: Next): MappedAgain {
       next(batch)
     },
     keep: batch => void kept.set(batch.source, batch),
+    keepMapped(batch, layout) {
+      kept.set(batch.source, batch)
+      became.set(batch, layout)
+    },
     forget(source) {
       if (kept.size > 0) kept.delete(source)
     },

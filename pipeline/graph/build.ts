@@ -1,6 +1,6 @@
 /** From a config to a graph of nodes. Creating them opens and starts nothing; what did not change is taken over. */
 import type { ComponentConfig, LoadedConfig } from '../config/loaded-config.ts'
-import type { Next } from '../component.ts'
+import type { Next, Processor } from '../component.ts'
 import { createEntry, createWay, type Way } from './fan-out.ts'
 import { nodeKey, type GraphNode, type NodeFactory } from './node.ts'
 
@@ -47,12 +47,16 @@ export function buildGraph(config: LoadedConfig, create: NodeFactory, previous?:
     receivers,
     processors,
     exporters,
-    connect: () => connect(config, { receivers, processors, exporters }),
+    connect: () => connect(config, { receivers, processors, exporters }, create),
   }
 }
 
 /** First ends what no longer has a way, then wires from the end to the beginning, so that no batch meets a way that leads nowhere. */
-function connect(config: LoadedConfig, nodes: Pick<Graph, 'receivers' | 'processors' | 'exporters'>): void {
+function connect(
+  config: LoadedConfig,
+  nodes: Pick<Graph, 'receivers' | 'processors' | 'exporters'>,
+  { routes }: Pick<NodeFactory, 'routes'>,
+): void {
   const pipelines = [...config.pipelines.values()]
   for (const node of nodes.receivers)
     keepWays(
@@ -74,13 +78,30 @@ function connect(config: LoadedConfig, nodes: Pick<Graph, 'receivers' | 'process
       way.connect([node.consume!])
       behind.push(way.next)
     }
-    for (const node of nodes.processors.filter(({ pipeline }) => pipeline === id).toReversed()) {
-      node.outlet!.connect(behind)
-      behind = [node.consume!]
+    const processors = nodes.processors.filter(({ pipeline }) => pipeline === id)
+    for (const row of rows(processors).toReversed()) {
+      for (const node of row.toReversed()) {
+        node.outlet!.connect(behind)
+        behind = [node.consume!]
+      }
+      if (row.length > 1) behind = [routes(row)]
     }
     for (const node of nodes.receivers) node.ways.get(id)?.connect(behind)
   }
   for (const node of nodes.receivers) node.outlet!.connect(Array.from(node.ways.values(), way => way.next))
+}
+
+/** Processors in a row that batches may pass at once; all others are by themselves. */
+function rows(processors: readonly GraphNode[]): GraphNode[][] {
+  const all: GraphNode[][] = []
+  let canContinue = false
+  for (const node of processors) {
+    const isRouted = (node.component as Processor).step !== undefined
+    if (canContinue && isRouted) all.at(-1)!.push(node)
+    else all.push([node])
+    canContinue = isRouted
+  }
+  return all
 }
 
 function keepWays(node: GraphNode, pipelines: readonly { id: string }[], create: () => Way): void {

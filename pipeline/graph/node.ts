@@ -17,7 +17,8 @@ import type {
 import type { ComponentConfig } from '../config/loaded-config.ts'
 import type { ComponentLog } from '../telemetry/log.ts'
 import { createOutlet, watchOwn, type Outlet, type Way } from './fan-out.ts'
-import { observeExporter, observeProcessor, observeReceiver } from './observe.ts'
+import { observeExporter, observeProcessor, observeReceiver, type Passages } from './observe.ts'
+import { createRoutes } from './routes.ts'
 import type { Stopwatch } from './stopwatch.ts'
 
 export type NodeKind = ComponentStatus['kind']
@@ -37,6 +38,8 @@ export type GraphNode = {
   readonly consume?: Next
   /** Where its batches go; exporters and extensions have none. */
   readonly outlet?: Outlet
+  /** Of a processor: tells of what goes through it on a route. */
+  readonly passages?: Passages
   /** Of a processor: ends what it has made itself, behind it. */
   readonly endOwn?: (timeMs: number) => void
   /** By pipeline: of a receiver those into it, of an exporter those out of it. */
@@ -54,6 +57,8 @@ export type NodeFactory = {
   processor(config: ComponentConfig<ProcessorDefinition>, pipeline: string): GraphNode
   exporter(config: ComponentConfig<ExporterDefinition>): GraphNode
   extension(config: ComponentConfig<ExtensionDefinition>): GraphNode
+  /** The way into processors in a row, of which each can say what it will do. */
+  routes(processors: readonly GraphNode[]): Next
 }
 
 export function createNodeFactory(hostFor: HostFactory, service: ServiceView, stopwatch: Stopwatch): NodeFactory {
@@ -74,8 +79,8 @@ export function createNodeFactory(hostFor: HostFactory, service: ServiceView, st
       const own = watchOwn(config.id, outlet.next)
       const observed = observeProcessor(host, stopwatch, () => component.consume, own.next)
       const component = config.definition.create(config.config, host, observed.outgoing)
-      const { end: endOwn } = own
-      return { ...parts('processor', config, host, pipeline), component, outlet, consume: observed.incoming, endOwn }
+      const { incoming: consume, passages } = observed
+      return { ...parts('processor', config, host, pipeline), component, outlet, consume, passages, endOwn: own.end }
     },
     exporter(config) {
       const host = hostFor({ kind: 'exporter', id: config.id })
@@ -88,6 +93,13 @@ export function createNodeFactory(hostFor: HostFactory, service: ServiceView, st
         ...parts('extension', config, host),
         component: config.definition.create(config.config, { ...host, service }),
       }
+    },
+    routes(processors) {
+      const nodes = processors.map(({ component, passages }) => ({
+        step: (component as Processor).step!,
+        passages: passages!,
+      }))
+      return createRoutes(nodes, processors[0]!.consume!, processors.at(-1)!.outlet!.next, stopwatch)
     },
   }
 }

@@ -1,6 +1,6 @@
 /** Counts around every node, and keeps a failure where it happens. Components count only what nobody else can see. */
 import { RefusedError, type Counters, type Exporter, type Log, type Next } from '../component.ts'
-import { pointCount } from '../model/batch.ts'
+import { pointCount, type Source } from '../model/batch.ts'
 import type { Lap, Stopwatch } from './stopwatch.ts'
 
 type Observed = { readonly counters: Counters; readonly log: Log }
@@ -24,17 +24,35 @@ export function observeReceiver({ counters, log }: Observed, next: Next): Next {
   }
 }
 
+/** Tells of batches that go through a processor without `consume`. */
+export type Passages = {
+  readonly passed: (incoming: number, outgoing: number, seconds: number) => void
+  readonly refused: (points: number) => void
+  /** The processor threw. */
+  readonly failed: (points: number, source: Source, error: unknown) => void
+}
+
 /** What goes into a processor, and, by `outgoing`, what comes out of it. */
 export function observeProcessor(
   { counters, log }: Observed,
   stopwatch: Stopwatch,
   consume: () => Next,
   next: Next,
-): { incoming: Next; outgoing: Next } {
+): { incoming: Next; outgoing: Next; passages: Passages } {
   const countIncoming = counters.counter('gpucol_processor_incoming_metric_points')
   const countOutgoing = counters.counter('gpucol_processor_outgoing_metric_points')
   const took = counters.histogram('gpucol_processor_duration_seconds')
   const lap: Lap = { ms: 0 }
+
+  function refused(points: number): void {
+    counters.add('gpucol_processor_refused_metric_points', points)
+  }
+
+  function failed(points: number, source: Source, error: unknown): void {
+    counters.add('gpucol_processor_dropped_metric_points', points)
+    log.state('the processor', 'failing', reasonOf(error), { source: source.name })
+  }
+
   return {
     incoming(batch) {
       const points = pointCount(batch)
@@ -45,11 +63,10 @@ export function observeProcessor(
         log.state('the processor', 'ok')
       } catch (error) {
         if (error instanceof RefusedError) {
-          counters.add('gpucol_processor_refused_metric_points', points)
+          refused(points)
           throw error
         }
-        counters.add('gpucol_processor_dropped_metric_points', points)
-        log.state('the processor', 'failing', reasonOf(error), { source: batch.source.name })
+        failed(points, batch.source, error)
       } finally {
         took(stopwatch.leave(lap, outer) / 1000)
       }
@@ -57,6 +74,21 @@ export function observeProcessor(
     outgoing(batch) {
       next(batch)
       countOutgoing(pointCount(batch))
+    },
+    passages: {
+      passed(incoming, outgoing, seconds) {
+        countIncoming(incoming)
+        countOutgoing(outgoing)
+        took(seconds)
+      },
+      refused(points) {
+        countIncoming(points)
+        refused(points)
+      },
+      failed(points, source, error) {
+        countIncoming(points)
+        failed(points, source, error)
+      },
     },
   }
 }

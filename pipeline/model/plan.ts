@@ -76,7 +76,7 @@ export function runPlan(plan: Plan, batch: Batch): PlanResult {
   return settle(plan, batch, moved)
 }
 
-function move(from: Float64Array, gather: Uint32Array | undefined): Float64Array {
+export function move(from: Float64Array, gather: Uint32Array | undefined): Float64Array {
   if (gather === undefined) return from.slice()
   if (gather.length === 0) return NO_VALUES
   const to = new Float64Array(gather.length)
@@ -85,7 +85,7 @@ function move(from: Float64Array, gather: Uint32Array | undefined): Float64Array
 }
 
 /** The usual case, which needs no notes on which columns are missing. */
-function allInside({ columns, low, high }: Ranges, values: Float64Array): boolean {
+export function allInside({ columns, low, high }: Ranges, values: Float64Array): boolean {
   for (let i = 0; i < columns.length; i++) {
     const value = values[columns[i]!]!
     if (!(value >= low[i]! && value <= high[i]!)) return false

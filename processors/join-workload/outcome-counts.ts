@@ -9,6 +9,8 @@ export type OutcomeCounts = {
   /** How it went with a label set, from now on; undefined if it names nobody. */
   note(labels: Labels, outcome: Outcome | 'held' | undefined): void
   count(layout: Layout): void
+  /** `count` for a layout that comes again and again. */
+  counter(layout: Layout): () => void
 }
 
 type Totals = { version: number; byOutcome: ByOutcome; readonly columns: Uint32Array }
@@ -29,15 +31,22 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
     if (known === undefined) {
       totals.set(layout, (known = { version: -1, byOutcome: [], columns: columnsByLabels(layout) }))
     }
-    if (known.version === version) return known
+    return known
+  }
+
+  function renew(known: Totals, layout: Layout): void {
     known.version = version
     const points = new Map<Outcome | 'held', number>()
     layout.labels.forEach((labels, i) => {
       const outcome = outcomes.get(labels)
-      if (outcome !== undefined) points.set(outcome, (points.get(outcome) ?? 0) + known!.columns[i]!)
+      if (outcome !== undefined) points.set(outcome, (points.get(outcome) ?? 0) + known.columns[i]!)
     })
     known.byOutcome = shared(Array.from(points, ([outcome, sum]) => ({ outcome, points: sum })))
-    return known
+  }
+
+  function countTotals(known: Totals, layout: Layout): void {
+    if (known.version !== version) renew(known, layout)
+    for (const { outcome, points } of known.byOutcome) countOne(outcome, points)
   }
 
   function shared(list: ByOutcome): ByOutcome {
@@ -56,8 +65,10 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
       else outcomes.set(labels, outcome)
       version++
     },
-    count(layout) {
-      for (const { outcome, points } of totalsOf(layout).byOutcome) countOne(outcome, points)
+    count: layout => countTotals(totalsOf(layout), layout),
+    counter(layout) {
+      const known = totalsOf(layout)
+      return () => countTotals(known, layout)
     },
   }
 }

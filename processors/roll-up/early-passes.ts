@@ -7,6 +7,8 @@ import type { Layout } from '../../pipeline/model/layout.ts'
 
 export type EarlyPasses = {
   note(batch: Batch): void
+  /** Whether batches with this layout are noted. */
+  isNoted(layout: Layout): boolean
   /** The last of each source; afterwards there is nothing to be noted. */
   take(): readonly Batch[]
 }
@@ -27,6 +29,7 @@ export function createEarlyPasses(isPassed: (name: string) => boolean): EarlyPas
       if (batch.outcome === 'ok' && isOfObjects(batch.layout)) batches.set(batch.source, batch)
       else if (batches.size > 0) batches.delete(batch.source)
     },
+    isNoted: layout => batches !== undefined && isOfObjects(layout),
     take() {
       const taken = [...(batches?.values() ?? [])]
       batches = undefined

@@ -54,6 +54,11 @@ export type Intake = {
   /** Whether a metric is a fact that is wanted. */
   wants(name: string): boolean
   take(batch: Batch): void
+  /**
+   * `take` for batches of a source that have all samples, for as long as they have the layout of the last one; undefined where nothing of
+   * them is wanted.
+   */
+  taker(source: Source, layout: Layout): ((batch: Batch) => void) | undefined
   /** Ends what has been held for long enough. */
   expire(): void
   /** How many sources are away and still count. */
@@ -174,38 +179,55 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     state.failedMs = failedMs
   }
 
+  function isWanted({ metrics }: Layout): boolean {
+    return metrics.some(({ name }) => usesByFact.has(name))
+  }
+
+  function read(state: SourceState, batch: Batch): void {
+    const isAbsent = batch.absent && absentMarks(batch.absent, columnCount(batch.layout))
+    for (const { use, numbers, columns, multiply, divide } of state.segments) {
+      use.reading.write(state.number, numbers, columns, batch, multiply, divide, isAbsent)
+    }
+    if (state.segments.length > 0) state.last = kept(batch, state.last)
+  }
+
+  function take(batch: Batch): void {
+    const { source, outcome, layout } = batch
+    const known = states.get(source)
+    if (outcome === 'failed') {
+      if (known === undefined || known.segments.length === 0) {
+        missing.add(source)
+        return
+      }
+      setFailed(known, known.failedMs ?? monotonic())
+      for (const { use } of known.segments) use.reading.yield(known.number)
+      return
+    }
+    if (missing.size > 0) missing.delete(source)
+    if (outcome === 'removed') {
+      if (known === undefined) return
+      end(known)
+      setFailed(known, undefined)
+      states.delete(source)
+      statesByNumber.delete(known.number)
+      return
+    }
+    if (known === undefined && !isWanted(layout)) return
+    const state = stateOf(source)
+    setFailed(state, undefined)
+    if (state.layout !== layout) follow(state, batch)
+    read(state, batch)
+  }
+
   return {
     wants: name => usesByFact.has(name),
-    take(batch) {
-      const { source, outcome, layout } = batch
-      const known = states.get(source)
-      if (outcome === 'failed') {
-        if (known === undefined || known.segments.length === 0) {
-          missing.add(source)
-          return
-        }
-        setFailed(known, known.failedMs ?? monotonic())
-        for (const { use } of known.segments) use.reading.yield(known.number)
-        return
-      }
-      if (missing.size > 0) missing.delete(source)
-      if (outcome === 'removed') {
-        if (known === undefined) return
-        end(known)
-        setFailed(known, undefined)
-        states.delete(source)
-        statesByNumber.delete(known.number)
-        return
-      }
-      if (known === undefined && !layout.metrics.some(({ name }) => usesByFact.has(name))) return
-      const state = stateOf(source)
-      setFailed(state, undefined)
-      if (state.layout !== layout) follow(state, batch)
-      const isAbsent = batch.absent && absentMarks(batch.absent, columnCount(layout))
-      for (const { use, numbers, columns, multiply, divide } of state.segments) {
-        use.reading.write(state.number, numbers, columns, batch, multiply, divide, isAbsent)
-      }
-      if (state.segments.length > 0) state.last = kept(batch, state.last)
+    take,
+    taker(source, layout) {
+      const state = states.get(source)
+      if (state === undefined && !isWanted(layout)) return undefined
+      if (state === undefined || state.layout !== layout) return take
+      if (state.segments.length === 0) return undefined
+      return batch => (state.layout === layout && state.failedMs === undefined ? read(state, batch) : take(batch))
     },
     expire() {
       if (held === 0) return

@@ -2,12 +2,18 @@
  * One timer for all targets of a receiver.
  *
  * Targets are spread over their interval, but their moments lie on a grid, so that those of one moment start together: every
- * wake-up costs more than the scrape it starts. A target keeps its moments for as long as it is there; a wake-up that comes late
- * does not shift those that follow.
+ * wake-up costs more than the scrape it starts, and a scrape that follows others a third less than one that comes alone, because
+ * what it needs is in the processor's caches. So the moments of few targets lie a second apart, and those of many as close as the
+ * grid. A target keeps its moments for as long as it is there; a wake-up that comes late does not shift those that follow.
  */
 import type { Clock } from '../../pipeline/component.ts'
 
 const GRID_MS = 200
+/** How far apart moments are at the most, and how many of them an interval has at the least. */
+const STEP_MS = 1000
+const FEWEST_STEPS = 5
+/** Before there are more at one moment, those between are used: what else there is to do must not wait for all of them. */
+const MOST_TOGETHER = 250
 /** The longest a new target waits for its first scrape, however long its interval. */
 const FIRST_WITHIN_MS = 10_000
 /** Few targets need not wait at all: so long after one the next is first scraped. */
@@ -86,7 +92,7 @@ export function createScheduler(clock: Clock): Scheduler {
       const nowMs = clock.monotonic()
       const firstMs = (number * FIRST_APART_MS) % Math.min(intervalMs, FIRST_WITHIN_MS)
       // An order that fills the largest gaps first, however many there will be.
-      const anchorMs = clock.aligned ? startMs : nowMs + ((number * GOLDEN_FRACTION) % 1) * intervalMs
+      const anchorMs = clock.aligned ? startMs : startMs + momentWithin(intervalMs, number)
       const entry: Entry = {
         intervalMs,
         run,
@@ -106,6 +112,16 @@ export function createScheduler(clock: Clock): Scheduler {
       moments.clear()
     },
   }
+}
+
+/** Where the moments of a target lie within its interval. */
+function momentWithin(intervalMs: number, number: number): number {
+  const longest = Math.min(STEP_MS, intervalMs / FEWEST_STEPS)
+  const stepMs = Math.max(1, Math.floor(longest / GRID_MS)) * GRID_MS
+  const steps = intervalMs / stepMs
+  const step = Math.floor(((number * GOLDEN_FRACTION) % 1) * steps)
+  const crowd = Math.floor(number / (steps * MOST_TOGETHER))
+  return step * stepMs + (crowd % (stepMs / GRID_MS)) * GRID_MS
 }
 
 /** The first scrape comes early: the second has its regular moment, but half an interval later at the earliest. */

@@ -3,14 +3,14 @@
  * throws away what they answer. `receive.ts PORT COUNT INTERVAL PATH`.
  *
  * It does so in the cheapest way that is known: all sockets read into one buffer, and those that are due at about the same time are
- * asked together, on the same grid as the scraper's.
+ * asked together, a second apart, as the scraper does with so many.
  */
 import { connect, type Socket } from 'node:net'
 import { targetAddress } from './addresses.ts'
 
 const [port, count, interval] = process.argv.slice(2, 5).map(Number) as [number, number, number]
 const path = process.argv[5]!
-const GRID_MS = 200
+const GRID_MS = 1000
 const moments = Math.round((interval * 1000) / GRID_MS)
 
 const buffer = Buffer.allocUnsafeSlow(256 * 1024)

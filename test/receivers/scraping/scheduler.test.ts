@@ -89,6 +89,34 @@ describe('scrape scheduler', () => {
     assert.ok(timers <= 30 * 5 + 20, `${timers} timers`)
   })
 
+  /** How many targets ran together, in the order of time. */
+  async function crowds(count: number, intervalMs: number): Promise<number[]> {
+    const { runs } = await run(count, intervalMs, 4 * intervalMs)
+    const started = new Map<number, number>()
+    for (const time of runs.flat().filter(time => time >= 2 * intervalMs && time < 3 * intervalMs)) {
+      started.set(time, (started.get(time) ?? 0) + 1)
+    }
+    return [...started].toSorted(([a], [b]) => a - b).map(([, together]) => together)
+  }
+
+  it('runs few targets together, a second apart', async () => {
+    const together = await crowds(1000, 5000)
+    assert.equal(together.length, 5)
+    for (const targets of together) assert.ok(targets >= 195 && targets <= 205, `${targets} at once`)
+  })
+
+  it('runs many targets as far apart as it can', async () => {
+    const together = await crowds(10_000, 5000)
+    assert.equal(together.length, 25)
+    for (const targets of together) assert.ok(targets <= 510, `${targets} at once`)
+  })
+
+  it('runs targets with a short interval in its moments, too', async () => {
+    const { runs } = await run(10, 500, 3000)
+    for (const times of runs) assert.ok(times.length >= 5 && times.length <= 8, `${times.length} runs in 3 s`)
+    assert.equal((await crowds(100, 1000)).length, 5)
+  })
+
   it('does not run what was removed, and goes on with the rest', async () => {
     const clock = createVirtualClock(0)
     const scheduler = createScheduler(clock)

@@ -13,7 +13,8 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
   ['pipeline/component.ts', ['pipeline/model/']],
   ['pipeline/series-processor.ts', ['pipeline/model/', 'pipeline/component.ts']],
   ['pipeline/package-files.ts', []],
-  ['pipeline/formats/', ['pipeline/model/']],
+  ['pipeline/landing.ts', []],
+  ['pipeline/formats/', ['pipeline/model/', 'pipeline/landing.ts']],
   ['pipeline/deltas/', ['pipeline/component.ts', 'pipeline/model/']],
   ['pipeline/clock/', ['pipeline/component.ts']],
   ['pipeline/cluster/', ['pipeline/component.ts', 'pipeline/model/']],
@@ -24,7 +25,7 @@ const RULES: readonly (readonly [part: string, mayImport: readonly string[]])[] 
     'pipeline/catalog/',
     ['pipeline/component.ts', 'pipeline/config/', 'pipeline/cluster/', 'pipeline/model/', 'pipeline/package-files.ts'],
   ],
-  ['pipeline/http/', ['pipeline/component.ts', 'pipeline/clock/']],
+  ['pipeline/http/', ['pipeline/component.ts', 'pipeline/clock/', 'pipeline/landing.ts']],
   ['pipeline/storage/', ['pipeline/component.ts', 'pipeline/clock/']],
   ['pipeline/server/', ['pipeline/component.ts', 'pipeline/cluster/', 'pipeline/config/fields.ts', 'pipeline/clock/']],
   [

@@ -7,6 +7,7 @@
  */
 import type { Labels } from '../model/labels.ts'
 import { sameBytes } from './byte-compare.ts'
+import { canReadExpected, expectedValues, nextLine, readExpectedLines } from './expected-lines.ts'
 import { noLines, type KnownLines, type LineIndex } from './known-lines.ts'
 import { Learning } from './learning.ts'
 import { NO_BLOCK } from './line-shape.ts'
@@ -33,6 +34,9 @@ const DISPLACED_SHARE = 8
 const NO_ORDER = 2
 /** What is counted at most, so that a target whose order returns is believed after a while. */
 const MAX_DISORDER = 5
+
+/** So many lines are read without, before reading fast is tried again: numbers that are not written plainly often stand together. */
+const LINES_BETWEEN = 8
 
 const NO_VALUES = new Float64Array(0)
 // Where a line and a number are read to: there are thousands of readers, and only one reads at a time.
@@ -92,7 +96,7 @@ export class LineReader {
     this.ended = false
     this.#next = 0
     this.#learning = undefined
-    this.#values = new Float64Array(this.#known.slotCount)
+    this.#values = NO_VALUES
     this.#times = undefined
     this.#lastLiteral = -1
     if (this.#known.repeats) this.#startLearning()
@@ -102,8 +106,13 @@ export class LineReader {
   read(bytes: Uint8Array, view: DataView, start: number, limit: number): void {
     let p = start
     while (p < limit) {
-      p = this.#readExpected(bytes, view, p, limit)
-      if (p < limit) p = this.#readOther(bytes, view, p, limit)
+      const isFast = this.#learning === undefined && canReadExpected(this.#known, limit - p)
+      if (isFast) {
+        p = this.#readFast(bytes, p, limit)
+        if (p === limit) return
+      }
+      const next = this.#readExpected(bytes, view, p, limit, isFast ? LINES_BETWEEN : Infinity)
+      p = next > p ? next : this.#readOther(bytes, view, p, limit)
     }
   }
 
@@ -149,8 +158,28 @@ export class LineReader {
     return result
   }
 
-  /** Reads lines for as long as they are the expected ones. Returns where the first other line begins. */
-  #readExpected(bytes: Uint8Array, view: DataView, start: number, limit: number): number {
+  /** As `#readExpected`, for lines whose numbers are written plainly. */
+  #readFast(bytes: Uint8Array, start: number, limit: number): number {
+    const { slotCount, columns, shape } = this.#known
+    const from = this.#next
+    const p = readExpectedLines(this.#known, bytes, start, limit, from)
+    const next = (this.#next = nextLine())
+    const read = expectedValues()
+    if (from === 0 && next === shape.literalOf.length) {
+      this.#values = read.slice(0, slotCount)
+      return p
+    }
+    this.#makeValues()
+    for (let line = from; line < next; line++) {
+      const slot = columns.slotOf[line]!
+      if (slot >= 0) this.#values[slot] = read[slot]!
+    }
+    return p
+  }
+
+  /** Reads lines for as long as they are the expected ones, and so many at the most. Returns where the first other line begins. */
+  #readExpected(bytes: Uint8Array, view: DataView, start: number, limit: number, most: number): number {
+    this.#makeValues()
     const { shape, columns, blocks } = this.#known
     const { literalOf, blockOf, literals } = shape
     const slotOf = columns.slotOf
@@ -161,8 +190,8 @@ export class LineReader {
     const values = this.#values
     const number = plainNumber
     const learning = this.#learning
-    const count = literalOf.length
     let line = this.#next
+    const count = Math.min(literalOf.length, line + most)
     let p = start
     while (p < limit && line < count) {
       const literal = literalOf[line]!
@@ -342,7 +371,13 @@ export class LineReader {
     return end >= 0 && (this.#learning?.isSeen(end) ?? this.#next > end)
   }
 
+  /** Not before they are needed: what is read fast comes with an array of its own. */
+  #makeValues(): void {
+    if (this.#values.length === 0 && this.#known.slotCount > 0) this.#values = new Float64Array(this.#known.slotCount)
+  }
+
   #startLearning(): Learning {
+    this.#makeValues()
     this.#learning = new Learning(this.#known, this.#next, this.#index)
     this.#index = undefined
     return this.#learning

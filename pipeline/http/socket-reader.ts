@@ -6,6 +6,7 @@
  * why a scrape costs a fraction of what it costs with a general client: no stream, no allocation by the size of the body.
  */
 import type { NetworkRequest } from '../component.ts'
+import { landing } from '../landing.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { closed } from './failure.ts'
@@ -27,9 +28,6 @@ export type SocketReader = {
   close(): void
 }
 
-/** Large enough for the whole scrape of a node, so that it arrives in one piece. */
-const LANDING_BYTES = 256 * 1024
-
 export function createSocketReader(options: SocketReaderOptions = {}): SocketReader {
   const { idleMs = 90_000, maxIdle = 16_384, maxIdlePerAddress = 16 } = options
   const pool = new IdlePool({ idleMs, maxIdle, maxPerAddress: maxIdlePerAddress })
@@ -37,7 +35,7 @@ export function createSocketReader(options: SocketReaderOptions = {}): SocketRea
   const texts = new WeakMap<NetworkRequest, string>()
 
   const owner: ConnectionOwner = {
-    landing: Buffer.allocUnsafeSlow(LANDING_BYTES),
+    landing,
     idle: connection => pool.add(connection),
     closed(connection) {
       pool.remove(connection)

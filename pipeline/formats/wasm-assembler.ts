@@ -8,6 +8,9 @@
 /** Bytes of instructions. */
 export type Code = readonly number[]
 
+/** What a module begins with: its name and the version of the format. */
+const MAGIC: Code = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]
+
 /** Types of values. */
 export const I32 = 0x7f
 export const I64 = 0x7e
@@ -34,7 +37,7 @@ export function wasmModule(functions: readonly WasmFunction[], pages: number): U
     return [...unsigned(code.length), ...code]
   })
   return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...MAGIC,
     ...section(1, types),
     ...section(2, [memory]),
     ...section(

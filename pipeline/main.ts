@@ -6,6 +6,7 @@ import { processors } from '../processors/registry.ts'
 import { receivers } from '../receivers/registry.ts'
 import { runCommand, type Command } from './commands/command.ts'
 import { beginFrugalStart } from './commands/frugal-heap.ts'
+import { keepOneArena } from './commands/one-arena.ts'
 import { closest } from './config/closest.ts'
 import { registryLoader } from './config/load-registries.ts'
 import { extensions } from './extensions.ts'
@@ -27,6 +28,9 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 
 const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
 
+// Whoever reads the log may go away, and everything else goes on. Unheard, each failure to tell of it would be the next one to tell of.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+
 // Explicitly: a library that still waits to repeat a request would keep the process for half a minute.
 const code = await main(process.argv.slice(2))
 // What a pipe has not taken yet would be lost with the process.
@@ -42,7 +46,10 @@ async function main([name, ...args]: string[]): Promise<number> {
     const hint = meant === undefined ? '' : `; did you mean ${meant}?`
     return complain(`gpucol: unknown command "${name}"${hint}\n\n${await usage()}`)
   }
-  if (name === 'run') beginFrugalStart()
+  if (name === 'run') {
+    keepOneArena()
+    beginFrugalStart()
+  }
   const command = await commands[name]!()
   const { signal, onHangup, release } = listenToSignals()
   try {

@@ -64,9 +64,11 @@ export class Exchange {
     this.release()
   }
 
+  /** Who asked may hold on to this until the next request: what it needs no more must not get old with it. */
   #finish(): void {
     this.over = true
     this.#cancelTimeout?.()
+    this.#cancelTimeout = undefined
   }
 }
 

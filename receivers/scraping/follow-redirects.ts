@@ -1,6 +1,7 @@
 /** Requests that go where they are sent. */
 import type { Host, NetworkRequest, ResponseHandler } from '../../pipeline/component.ts'
 
+const NOTHING = (): void => {}
 /** As many as Go's client follows. */
 const MAX_REDIRECTS = 10
 /** What must not be shown to another host than the one it was meant for. */
@@ -14,11 +15,12 @@ export function createFollower(
   { network, clock }: Pick<Host, 'network' | 'clock'>,
   handler: ResponseHandler,
 ): (request: NetworkRequest) => () => void {
-  let cancel: () => void = () => {}
+  let cancel = NOTHING
   let current: NetworkRequest
   let redirect: NetworkRequest | undefined
   let redirects = 0
-  let deadlineMs = 0
+  /** In an object a number is written in its place; of a variable each value is an object of its own, and gets old until the next. */
+  const deadline = { ms: NaN }
 
   // One for all requests: a scrape costs no object that need not be.
   const following: ResponseHandler = {
@@ -32,10 +34,14 @@ export function createFollower(
       if (redirect === undefined) handler.chunk(bytes)
     },
     end() {
+      cancel = NOTHING
       if (redirect === undefined) handler.end()
-      else send({ ...redirect, timeoutMs: Math.max(1, deadlineMs - clock.monotonic()) })
+      else send({ ...redirect, timeoutMs: Math.max(1, deadline.ms - clock.monotonic()) })
     },
-    failed: error => handler.failed(error),
+    failed(error) {
+      cancel = NOTHING
+      handler.failed(error)
+    },
   }
 
   function send(request: NetworkRequest): void {
@@ -47,7 +53,7 @@ export function createFollower(
   const cancelCurrent = (): void => cancel()
   return request => {
     redirects = 0
-    deadlineMs = clock.monotonic() + request.timeoutMs
+    deadline.ms = clock.monotonic() + request.timeoutMs
     send(request)
     return cancelCurrent
   }

@@ -88,15 +88,12 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
   let request: NetworkRequest | undefined
   let secrets: Readonly<Record<string, string>> = {}
   let isUnderWay = false
-  let timeMs = 0
-  let startMs = 0
   let hasTried = false
   /** And is not removed since. */
-  let scraped = false
+  let hasSeries = false
   let hadSamples = false
-  // Not an object of each scrape: one that lives until the next is garbage that is found late.
-  let lastTimeMs = 0
-  let lastSeconds = 0
+  // One object for all scrapes, with its numbers in place: what is made anew and lives until the next scrape is garbage that is found late.
+  const last = { timeMs: NaN, startMs: NaN, doneTimeMs: NaN, seconds: NaN }
   let lastSamples = 0
   let lastError: string | undefined
 
@@ -105,8 +102,8 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
       counters.add('gpucol_receiver_scrapes', 1, { outcome: 'skipped' })
       return
     }
-    timeMs = clock.now()
-    startMs = clock.monotonic()
+    last.timeMs = clock.now()
+    last.startMs = clock.monotonic()
     const problem = options.blocked?.()
     if (problem !== undefined) return fail(problem)
     // Credentials that cannot be read are a failed scrape like any other.
@@ -143,15 +140,16 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
 
   function done(answer: Answer): void {
     isUnderWay = false
-    scraped = true
+    hasSeries = true
     hasTried = true
-    const durationSeconds = Math.max(0, clock.monotonic() - startMs) / 1000
+    const { timeMs } = last
+    const durationSeconds = Math.max(0, clock.monotonic() - last.startMs) / 1000
     const { taken, problem: error } = judge(answer)
     const isUp = error === undefined && taken !== undefined
     // What was above a limit was still there, and its number helps to find out why.
     const samples = answer.exposition?.samples ?? 0
-    lastTimeMs = timeMs
-    lastSeconds = durationSeconds
+    last.doneTimeMs = timeMs
+    last.seconds = durationSeconds
     lastSamples = samples
     lastError = error
     if (isUp) counts.ok(1)
@@ -194,7 +192,7 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
   function batchOf({ layout, values, times, starts }: Exposition): Batch {
     return {
       source,
-      timeMs,
+      timeMs: last.timeMs,
       outcome: 'ok',
       layout,
       values,
@@ -223,8 +221,8 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
       isUnderWay = false
       log.state(name, 'gone')
       intake.forget()
-      if (!scraped) return
-      scraped = false
+      if (!hasSeries) return
+      hasSeries = false
       next(endBatch(source, clock.now(), 'removed'))
       next(endBatch(reports, clock.now(), 'removed'))
     },
@@ -235,8 +233,8 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
       state: !hasTried ? 'unknown' : lastError === undefined ? 'up' : 'down',
       ...(hasTried && {
         lastScrape: {
-          timeMs: lastTimeMs,
-          durationSeconds: lastSeconds,
+          timeMs: last.doneTimeMs,
+          durationSeconds: last.seconds,
           samples: lastSamples,
           ...(lastError !== undefined && { error: lastError }),
         },

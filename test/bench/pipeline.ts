@@ -38,8 +38,8 @@ const { values: options } = parseArgs({
   options: {
     targets: { type: 'string', default: '1000' },
     interval: { type: 'string', default: '5' },
-    'warm-up': { type: 'string', default: '60' },
-    seconds: { type: 'string', default: '20' },
+    'warm-up': { type: 'string', default: '120' },
+    seconds: { type: 'string', default: '30' },
     windows: { type: 'string', default: '3' },
     sweep: { type: 'boolean', default: false },
   },

@@ -103,14 +103,16 @@ export class LineReader {
   }
 
   /** Reads bytes[start, limit): whole lines, each with its line feed. */
-  read(bytes: Uint8Array, view: DataView, start: number, limit: number): void {
+  read(bytes: Uint8Array, start: number, limit: number): void {
     let p = start
+    let view: DataView | undefined
     while (p < limit) {
       const isFast = this.#learning === undefined && canReadExpected(this.#known, limit - p)
       if (isFast) {
         p = this.#readFast(bytes, p, limit)
         if (p === limit) return
       }
+      view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
       const next = this.#readExpected(bytes, view, p, limit, isFast ? LINES_BETWEEN : Infinity)
       p = next > p ? next : this.#readOther(bytes, view, p, limit)
     }

@@ -64,13 +64,13 @@ export function createTextReader(options: TextReaderOptions = {}): TextReader {
 
   function endTornLine(): void {
     if (torn.length > MAX_LINE_BYTES) lines.bad('the line is too long')
-    else readLines(torn.bytes, torn.view, 0, torn.length)
+    else readLines(torn.bytes, 0, torn.length)
     torn.clear()
   }
 
-  function readLines(bytes: Uint8Array, view: DataView, start: number, limit: number): void {
+  function readLines(bytes: Uint8Array, start: number, limit: number): void {
     check?.lines(bytes, start, limit)
-    lines.read(bytes, view, start, limit)
+    lines.read(bytes, start, limit)
   }
 
   return {
@@ -91,7 +91,7 @@ export function createTextReader(options: TextReaderOptions = {}): TextReader {
       }
       const limit = bytes.lastIndexOf(LINE_FEED) + 1
       if (limit > start) {
-        readLines(bytes, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), start, limit)
+        readLines(bytes, start, limit)
         start = limit
       }
       if (start < bytes.length) torn.add(bytes, start, bytes.length)
@@ -157,7 +157,6 @@ class StrictCheck {
 /** The beginning of a line whose end has not arrived. */
 class TornLine {
   bytes = new Uint8Array(0)
-  view = new DataView(this.bytes.buffer)
   /** With what was left out of a line that is too long. */
   length = 0
 
@@ -180,7 +179,6 @@ class TornLine {
     const grown = new Uint8Array(needed === 0 ? 0 : Math.max(needed, this.bytes.length * 2))
     if (needed > 0) grown.set(this.bytes)
     this.bytes = grown
-    this.view = new DataView(grown.buffer)
   }
 }
 

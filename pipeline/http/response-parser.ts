@@ -209,7 +209,8 @@ export class ResponseParser {
   }
 
   #deliver(buffer: Buffer, from: number, to: number): void {
-    if (to > from) this.#exchange!.chunk(buffer.subarray(from, to))
+    // Not a Buffer: who takes it wants plain bytes.
+    if (to > from) this.#exchange!.chunk(new Uint8Array(buffer.buffer, buffer.byteOffset + from, to - from))
   }
 
   /** The next line without its end; undefined while that has not arrived. */

@@ -66,7 +66,7 @@ describe('reading lines that are as expected', () => {
     read(other, [Buffer.from(payload(['8']).replaceAll('metric', 'other'))])
     fc.assert(
       fc.property(fc.array(fc.double({ noNaN: true }), { minLength: 3, maxLength: 20 }), fc.nat(), (numbers, seed) => {
-        const bytes = Buffer.from(payload(numbers.map(String)))
+        const bytes = Buffer.from(payload(numbers.map(number => (Object.is(number, -0) ? '-0' : String(number)))))
         const cuts = [seed % bytes.length, (seed * 7) % bytes.length].toSorted((a, b) => a - b)
         const chunks = [bytes.subarray(0, cuts[0]), bytes.subarray(cuts[0], cuts[1]), bytes.subarray(cuts[1])]
         reader.begin('text')

@@ -27,6 +27,8 @@ const NOTHING = (): void => {}
 
 export class Connection {
   readonly destination: Destination
+  /** For whoever keeps those that are idle. */
+  idleSinceMs = NaN
   #owner: ConnectionOwner
   #socket: Socket
   #exchange: Exchange | undefined

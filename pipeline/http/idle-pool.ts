@@ -11,12 +11,10 @@ export type IdlePoolOptions = {
   readonly maxPerAddress: number
 }
 
-type Waiting = { readonly connection: Connection; readonly sinceMs: number }
-
 export class IdlePool {
   readonly #options: IdlePoolOptions
   /** Of an address the one that has waited longest is first. An address stays until none of its connections is left. */
-  readonly #byAddress = new Map<string, Waiting[]>()
+  readonly #byAddress = new Map<string, Connection[]>()
   #count = 0
   #isWatched = false
 
@@ -27,21 +25,20 @@ export class IdlePool {
   /** The one used last: the others may then get old enough to be closed. */
   take(address: string): Connection | undefined {
     const last = this.#byAddress.get(address)?.pop()
-    if (last === undefined) return undefined
-    this.#count--
-    return last.connection
+    if (last !== undefined) this.#count--
+    return last
   }
 
   /** Closes a connection, this one or an older, if there are too many. */
   add(connection: Connection): void {
     const { maxPerAddress, maxIdle } = this.#options
     const { address } = connection.destination
-    const waiting = { connection, sinceMs: performance.now() }
+    connection.idleSinceMs = performance.now()
     const others = this.#byAddress.get(address)
-    if (others === undefined) this.#byAddress.set(address, [waiting])
-    else if (others.length < maxPerAddress) others.push(waiting)
+    if (others === undefined) this.#byAddress.set(address, [connection])
+    else if (others.length < maxPerAddress) others.push(connection)
     else return connection.close()
-    if (++this.#count > maxIdle) this.#oldest()?.connection.close()
+    if (++this.#count > maxIdle) this.#oldest()?.close()
     this.#watch()
   }
 
@@ -49,7 +46,7 @@ export class IdlePool {
   remove(connection: Connection): void {
     const { address } = connection.destination
     const its = this.#byAddress.get(address)
-    const at = its?.findIndex(one => one.connection === connection) ?? -1
+    const at = its?.indexOf(connection) ?? -1
     if (at >= 0) {
       its!.splice(at, 1)
       this.#count--
@@ -57,10 +54,10 @@ export class IdlePool {
     if (its?.length === 0) this.#byAddress.delete(address)
   }
 
-  #oldest(): Waiting | undefined {
-    let oldest: Waiting | undefined
+  #oldest(): Connection | undefined {
+    let oldest: Connection | undefined
     for (const [first] of this.#byAddress.values()) {
-      if (first !== undefined && (oldest === undefined || first.sinceMs < oldest.sinceMs)) oldest = first
+      if (first !== undefined && (oldest === undefined || first.idleSinceMs < oldest.idleSinceMs)) oldest = first
     }
     return oldest
   }
@@ -77,8 +74,8 @@ export class IdlePool {
 
   #closeOld(): void {
     const beforeMs = performance.now() - this.#options.idleMs
-    const old = this.#byAddress.values().flatMap(all => all.filter(({ sinceMs }) => sinceMs <= beforeMs))
+    const old = this.#byAddress.values().flatMap(all => all.filter(({ idleSinceMs }) => idleSinceMs <= beforeMs))
     // Closing takes them out of the lists.
-    for (const { connection } of old.toArray()) connection.close()
+    for (const connection of old.toArray()) connection.close()
   }
 }

@@ -5,7 +5,7 @@ import { liveNodes } from '../../pipeline/cluster/live-pods.ts'
 import { inAnySpelling, lookUpOrNothing, type LookUp } from '../../pipeline/cluster/look-up.ts'
 import type { Node } from '../../pipeline/cluster/objects.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
-import type { BoardRecord } from './device-records.ts'
+import type { BoardRecord } from './board-records.ts'
 import { entityFrom, type Entity } from './entity.ts'
 import { Attendance, Roster } from './roster.ts'
 

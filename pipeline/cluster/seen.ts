@@ -134,9 +134,12 @@ function isSameDevice(a: SeenDevice, b: SeenDevice): boolean {
     a.node === b.node &&
     a.target === b.target &&
     a.isKnownFree === b.isKnownFree &&
-    a.holders.length === b.holders.length &&
-    a.holders.every((holder, i) => isSameHolder(holder, b.holders[i]!))
+    areSameHolders(a.holders, b.holders)
   )
+}
+
+export function areSameHolders(a: readonly Holder[], b: readonly Holder[]): boolean {
+  return a === b || (a.length === b.length && a.every((holder, i) => isSameHolder(holder, b[i]!)))
 }
 
 function isSameHolder(a: Holder, b: Holder): boolean {

@@ -4,7 +4,7 @@
  */
 import type { Labels } from './labels.ts'
 import type { Mapped, Range } from './label-processor.ts'
-import { columnCount, createLayout, Numbering, RunBuilder, type Layout } from './layout.ts'
+import { columnCount, createLayout, EMPTY_LAYOUT, Numbering, RunBuilder, type Layout } from './layout.ts'
 import type { Folds, Plan, Ranges, Rule } from './plan.ts'
 import { combine, inverse, ONE, type Scale } from './scale.ts'
 import { SeriesIndex } from './series-index.ts'
@@ -131,8 +131,9 @@ export class PlanBuilder {
     const previous = this.#previous?.output
     const runs = this.#runs.finish()
     const total = this.#gather.length
+    if (total === 0) return EMPTY_LAYOUT
     if (previous !== undefined) {
-      const whole = total === 0 || (runs.length === 3 && runs[0] === 0 && runs[1] === 0 && runs[2] === total)
+      const whole = runs.length === 3 && runs[0] === 0 && runs[1] === 0 && runs[2] === total
       if (whole && columnCount(previous) === total && this.#hasEntriesOf(previous)) return previous
     }
     return createLayout({

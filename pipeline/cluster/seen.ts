@@ -6,7 +6,7 @@
  */
 import type { Cluster } from '../component.ts'
 import type { Batch, Source } from '../model/batch.ts'
-import { indexed } from './indexed.ts'
+import { BY_NOTHING, indexed } from './indexed.ts'
 import { ObjectLearner, type ObjectRuleOf } from './object-learner.ts'
 import { addressesOfSeen, marksOfSeen } from './seen-metadata.ts'
 import { indexedByName } from './seen-names.ts'
@@ -15,7 +15,7 @@ import { Views } from './views.ts'
 
 /** Keys are `deviceKey(id, part)`. */
 export const SEEN_DEVICES = 'seen_devices'
-/** Keys are what names a board, values the keys of its devices. */
+/** Keys are what names a board that is cut, values the keys of its instances. The key of one that is not is what names it. */
 export const SEEN_BOARDS = 'seen_boards'
 /** Keys are `objectKey(...)`. */
 export const SEEN_OBJECTS = 'seen_objects'
@@ -81,7 +81,7 @@ export function seenOf(cluster: Cluster): Seen {
 }
 
 function createSeen(cluster: Cluster): Seen {
-  const boards = { table: cluster.table<readonly string[]>(SEEN_BOARDS), by: ({ id }: SeenDevice) => [id] }
+  const boards = { table: cluster.table<readonly string[]>(SEEN_BOARDS), by: boardsOf }
   const devices = new Views<SeenDevice>(indexed(cluster.table<SeenDevice>(SEEN_DEVICES), [boards]), isSameDevice)
   const byMarks = { table: cluster.table<readonly string[]>(SEEN_MARKS), by: marksOfSeen }
   const byAddress = { table: cluster.table<readonly string[]>(SEEN_ADDRESSES), by: addressesOfSeen }
@@ -121,6 +121,10 @@ function createSeen(cluster: Cluster): Seen {
       objects.forget(source)
     },
   }
+}
+
+function boardsOf({ id, part }: SeenDevice): readonly string[] {
+  return part === undefined ? BY_NOTHING : [id]
 }
 
 function isSameDevice(a: SeenDevice, b: SeenDevice): boolean {

@@ -79,16 +79,12 @@ export class Board implements BoardRecord {
     this.#rests = packed(rests)
   }
 
-  get #first(): Assignment {
-    return this.devices[0]!.assignment
-  }
-
   get node(): string {
-    return this.#first.node ?? ''
+    return firstOf(this).node ?? ''
   }
 
   get(attribute: string): string | undefined {
-    const { device } = this.#first
+    const { device } = firstOf(this)
     switch (attribute) {
       case 'cluster':
         return this.#clusterId
@@ -104,6 +100,10 @@ export class Board implements BoardRecord {
         return undefined
     }
   }
+}
+
+function firstOf({ devices }: BoardRecord): Assignment {
+  return devices[0]!.assignment
 }
 
 /** There are a few models, and many boards of each. */

@@ -42,7 +42,7 @@ export class DeviceRecords {
     changes: readonly PodChange[],
   ): void {
     /** By board: devices that it had not before. */
-    const touched = new Map<string, DeviceRecord[]>()
+    const touched: Touched = new Map()
     this.#attendance.begin()
     for (const device of seenDevices.values()) {
       const key = deviceKey(device.id, device.part)
@@ -51,8 +51,7 @@ export class DeviceRecords {
       if (known === undefined || known.assignment.device !== device || isOutOfDate(known)) {
         const record = deviceRecord(key, device, tables, seen, rules.assignment)
         place = this.#devices.put(key, record)
-        const added = touch(touched, device.id)
-        if (known === undefined) added.push(record)
+        touch(touched, device.id, known === undefined ? record : undefined)
       }
       this.#attendance.mark(place)
     }
@@ -68,7 +67,7 @@ export class DeviceRecords {
   }
 
   /** Boards whose devices are the same, but not those who have them. */
-  #touchHeld(touched: Map<string, DeviceRecord[]>, gone: ReadonlySet<PodRecord | undefined>): void {
+  #touchHeld(touched: Touched, gone: ReadonlySet<PodRecord | undefined>): void {
     for (const board of this.#boards.list) {
       if (board === undefined) continue
       if (board.isLoose || isHeldBy(board.pairs, gone)) touch(touched, board.id)
@@ -151,11 +150,15 @@ export class DeviceRecords {
   }
 }
 
-function touch(touched: Map<string, DeviceRecord[]>, id: string): DeviceRecord[] {
-  let added = touched.get(id)
-  if (added === undefined) touched.set(id, (added = []))
-  return added
+type Touched = Map<string, readonly DeviceRecord[]>
+
+function touch(touched: Touched, id: string, added?: DeviceRecord): void {
+  const before = touched.get(id) ?? NONE
+  // At the start these are all boards: a list that is added to has room for many more.
+  touched.set(id, added === undefined ? before : before.concat(added))
 }
+
+const NONE: readonly DeviceRecord[] = []
 
 function isOutOfDate({ dependencies }: DeviceRecord): boolean {
   return dependencies !== undefined && haveChanged(dependencies)

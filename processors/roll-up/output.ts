@@ -187,5 +187,6 @@ function describe(
       labelsOf[column] = numberOfSlot[slot]!
     }
   }
-  return { labels, metricOf, labelsOf }
+  // A list that grew has room for more, which a copy has not.
+  return { labels: labels.slice(), metricOf, labelsOf }
 }

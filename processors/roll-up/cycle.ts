@@ -49,7 +49,8 @@ export type Cycle = {
   restore(): void
   /** The clock has been set back: nothing is from later than now. */
   notAfter(nowMs: number): void
-  flush(nowMs: number): readonly Batch[]
+  /** Each batch is made when it is asked for: what is done with one is done while its numbers are near the processor. */
+  flush(nowMs: number): Iterable<Batch>
   /** How many contribute to each metric; worked out when it is asked for. */
   readonly contributors: ReadonlyMap<string, number>
   /** For whoever merges roll-ups of parts: what is added up, by labels of the group. */
@@ -255,7 +256,7 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
       settle()
       values.renew()
       flushedMs = nowMs
-      return bundles.map(bundle => {
+      return bundles.values().map(bundle => {
         const { output, plans: its } = bundle
         const results: ResultList = {
           length: its.length,

@@ -273,7 +273,8 @@ function kept(
   before: LastValues | undefined,
 ): LastValues {
   const last = before ?? { values: new Float64Array(columns.length), timeMs, times, absent }
-  for (let i = 0; i < columns.length; i++) last.values[i] = values[columns[i]!]!
+  if (columns.length === values.length) last.values.set(values)
+  else for (let i = 0; i < columns.length; i++) last.values[i] = values[columns[i]!]!
   last.timeMs = timeMs
   last.times = times
   last.absent = absent

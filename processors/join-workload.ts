@@ -194,8 +194,9 @@ export const joinWorkload = defineProcessor({
         gate.check()
         const step = gate.held.value === true ? undefined : processor.step(source, layout)
         if (step === undefined) return undefined
+        if (!layout.labels.some(isJoinable)) return step
         const each = counts.counter(layout)
-        if (!keepsAll || !layout.labels.some(isJoinable)) return { ...step, each }
+        if (!keepsAll) return { ...step, each }
         return { ...step, each, before: batch => again.keepMapped(batch, step.plan.output) }
       },
       flush() {

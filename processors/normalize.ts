@@ -6,12 +6,11 @@
 import { INPUT_CATALOGS, inputCatalogProblems, loadInputCatalog } from '../pipeline/catalog/catalogs.ts'
 import { defineProcessor, type ConfigSchema } from '../pipeline/component.ts'
 import { seenOf } from '../pipeline/cluster/seen.ts'
-import type { Source } from '../pipeline/model/batch.ts'
 import type { SeriesMap } from '../pipeline/model/label-processor.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
 import { factFrom } from './normalize/facts.ts'
 import { createRules } from './normalize/rules.ts'
-import { createSharedByTargets, createTarget, type Target, type TargetContext } from './normalize/target.ts'
+import { createTargets, type TargetContext } from './normalize/targets.ts'
 
 const config = {
   type: 'object',
@@ -43,20 +42,11 @@ export const normalize = defineProcessor({
   create({ catalogs, keep_raw: keepRaw }, host, next) {
     const rules = createRules(catalogs.map(name => loadInputCatalog(host.catalogs, name)))
     const seen = seenOf(host.cluster)
-    const targets = new WeakMap<Source, Target>()
-    const shared = createSharedByTargets()
-
-    function targetOf(source: Source): Target {
-      let target = targets.get(source)
-      if (target === undefined) {
-        targets.set(source, (target = createTarget(rules, shared, source, devices => seen.devices(source, devices))))
-      }
-      return target
-    }
+    const targets = createTargets(rules, (source, devices) => seen.devices(source, devices))
 
     const map: SeriesMap = {
       by: 'context',
-      context: (layout, source) => targetOf(source).context(layout),
+      context: (layout, source) => targets.contextOf(source, layout),
       map(series, _look, context) {
         const rule = rules.byName.get(series.metric.name)
         const facts = rule && factFrom(series, rule, context as TargetContext)
@@ -72,7 +62,7 @@ export const normalize = defineProcessor({
     return {
       consume(batch) {
         if (batch.outcome !== 'ok') seen.ended(batch.source, batch.outcome)
-        if (batch.outcome === 'removed') targets.delete(batch.source)
+        if (batch.outcome === 'removed') targets.forget(batch.source)
         processor.consume(batch)
       },
       step(source, layout) {

@@ -40,8 +40,23 @@ export function assignDevice(reader: PodReader, device: SeenDevice, rules: Assig
     isShared: found.isShared || claims.length + found.unknown.size > 1,
     holdings,
     passed: found.passed.length === 0 ? NOBODY : found.passed,
-    rest: { share: rest, reason: holdings.length > 0 ? 'share_left' : reasonOf(found.passed) },
+    rest: restOf(rest, holdings.length > 0 ? 'share_left' : reasonOf(found.passed)),
   }
+}
+
+type Rest = Assignment['rest']
+
+/** Of nearly all devices nothing is left, or all. */
+const NOTHING_LEFT: Rest = { share: 0, reason: 'share_left' }
+const ALL_LEFT: Readonly<Partial<Record<UnattributedReason, Rest>>> = {
+  free: { share: 1, reason: 'free' },
+  unknown_pod: { share: 1, reason: 'unknown_pod' },
+  finished_pod: { share: 1, reason: 'finished_pod' },
+}
+
+function restOf(share: number, reason: UnattributedReason): Rest {
+  if (share === 0 && reason === NOTHING_LEFT.reason) return NOTHING_LEFT
+  return (share === 1 ? ALL_LEFT[reason] : undefined) ?? { share, reason }
 }
 
 /** As many devices as there are pass nobody. */

@@ -19,7 +19,7 @@ export type SeenTables = {
   /** Keys of nodes and pods by address. */
   readonly addresses: Tracked<readonly string[]>
   readonly devices: Tracked<SeenDevice>
-  /** Keys of devices by what names their board. */
+  /** Keys of instances by what names their board. */
   readonly boards: Tracked<readonly string[]>
 }
 

@@ -11,6 +11,7 @@ import {
 import { isSameAmounts } from './keep-pod.ts'
 import type { Node } from './objects.ts'
 import { parseQuantities } from './quantity.ts'
+import { sharedMap } from './shared-map.ts'
 
 /** With what only series say of it. */
 export type KeptNode = Node & {
@@ -31,7 +32,7 @@ export function keepNode(object: SentObject): KeptNode {
     addressTypes: addresses.map(([type]) => type),
     capacity: parseQuantities(status['capacity']),
     allocatable: parseQuantities(status['allocatable']),
-    conditions: new Map(pairs(status['conditions'], 'type', 'status')),
+    conditions: sharedMap(new Map(pairs(status['conditions'], 'type', 'status'))),
     schedulable: spec['unschedulable'] !== true,
     createdMs: readTime(object.metadata.creationTimestamp),
   }

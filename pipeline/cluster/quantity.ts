@@ -4,6 +4,8 @@
  * A number with one suffix: a power of ten (n u m k M G T P E), a power of two (Ki Mi Gi Ti Pi Ei) or an exponent (e3, E-3). `1E` is
  * exa, `1E3` has an exponent. The result is the number nearest to what is written: 100m is 0.1, not 100 times 0.001.
  */
+import { sharedMap } from './shared-map.ts'
+
 const FORM = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE])|([KMGTPE])i|[eE]([+-]?\d+))?$/
 const POWERS_OF_TEN: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
 const POWERS_OF_TWO: Readonly<Record<string, number>> = { K: 10, M: 20, G: 30, T: 40, P: 50, E: 60 }
@@ -29,5 +31,5 @@ export function parseQuantities(quantities: unknown): ReadonlyMap<string, number
     const amount = parseQuantity(quantity)
     if (amount !== undefined) result.set(resource, amount)
   }
-  return result
+  return sharedMap(result)
 }

@@ -6,7 +6,7 @@
  */
 import type { Cluster } from '../component.ts'
 import type { Batch, Source } from '../model/batch.ts'
-import { indexed } from './indexed.ts'
+import { BY_NOTHING, indexed } from './indexed.ts'
 import { ObjectLearner, type ObjectRuleOf } from './object-learner.ts'
 import { addressesOfSeen, marksOfSeen } from './seen-metadata.ts'
 import { indexedByName } from './seen-names.ts'
@@ -15,7 +15,7 @@ import { Views } from './views.ts'
 
 /** Keys are `deviceKey(id, part)`. */
 export const SEEN_DEVICES = 'seen_devices'
-/** Keys are what names a board, values the keys of its devices. */
+/** Keys are what names a board that is cut, values the keys of its instances. The key of one that is not is what names it. */
 export const SEEN_BOARDS = 'seen_boards'
 /** Keys are `objectKey(...)`. */
 export const SEEN_OBJECTS = 'seen_objects'
@@ -81,7 +81,7 @@ export function seenOf(cluster: Cluster): Seen {
 }
 
 function createSeen(cluster: Cluster): Seen {
-  const boards = { table: cluster.table<readonly string[]>(SEEN_BOARDS), by: ({ id }: SeenDevice) => [id] }
+  const boards = { table: cluster.table<readonly string[]>(SEEN_BOARDS), by: boardsOf }
   const devices = new Views<SeenDevice>(indexed(cluster.table<SeenDevice>(SEEN_DEVICES), [boards]), isSameDevice)
   const byMarks = { table: cluster.table<readonly string[]>(SEEN_MARKS), by: marksOfSeen }
   const byAddress = { table: cluster.table<readonly string[]>(SEEN_ADDRESSES), by: addressesOfSeen }
@@ -123,6 +123,10 @@ function createSeen(cluster: Cluster): Seen {
   }
 }
 
+function boardsOf({ id, part }: SeenDevice): readonly string[] {
+  return part === undefined ? BY_NOTHING : [id]
+}
+
 function isSameDevice(a: SeenDevice, b: SeenDevice): boolean {
   return (
     a.id === b.id &&
@@ -134,9 +138,12 @@ function isSameDevice(a: SeenDevice, b: SeenDevice): boolean {
     a.node === b.node &&
     a.target === b.target &&
     a.isKnownFree === b.isKnownFree &&
-    a.holders.length === b.holders.length &&
-    a.holders.every((holder, i) => isSameHolder(holder, b.holders[i]!))
+    areSameHolders(a.holders, b.holders)
   )
+}
+
+export function areSameHolders(a: readonly Holder[], b: readonly Holder[]): boolean {
+  return a === b || (a.length === b.length && a.every((holder, i) => isSameHolder(holder, b[i]!)))
 }
 
 function isSameHolder(a: Holder, b: Holder): boolean {

@@ -1,4 +1,5 @@
 /** Divides a device among those who have a claim to it. */
+import { sharedWithLast } from '../model/shared.ts'
 import type { Holding } from './assignment.ts'
 
 /** One who has the device, alone or with others. `share` is what it asks for, where it asks for a part. */
@@ -27,13 +28,29 @@ export function splitDevice(
     share: shares[i]!,
     because: told(because, i),
   }))
-  return { holdings, rest: isFull ? 0 : 1 - sum(shares) }
+  return { holdings: sharedHoldings(holdings), rest: isFull ? 0 : 1 - sum(shares) }
 
   function told(because: string, i: number): string {
     const { share, replicas: held } = claims[i]!
     if (share === undefined && held !== undefined) return `${because}, with ${held} of its replicas`
     return total > 1 ? `${because}; more is asked for than there is` : because
   }
+}
+
+/** A pod mostly has all of each of its devices. */
+const sharedHoldings = sharedWithLast<readonly Holding[]>(
+  (some, others) => some.length === others.length && some.every((one, i) => isSameHolding(one, others[i]!)),
+)
+
+function isSameHolding(one: Holding, other: Holding): boolean {
+  return (
+    one.job === other.job &&
+    one.share === other.share &&
+    one.because === other.because &&
+    one.pod?.pod === other.pod?.pod &&
+    one.pod?.from === other.pod?.from &&
+    one.pod?.isGone === other.pod?.isGone
+  )
 }
 
 /** Where nobody tells how much each has, all have the same, as jobs do. Who is named has one replica at least. */

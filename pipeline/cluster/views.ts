@@ -11,8 +11,8 @@ type View<V> = { readonly source: Source; value: V; order: number }
 export class Views<V> {
   readonly #table: Tracked<V>
   readonly #isSame: (a: V, b: V) => boolean
-  /** Nearly every thing is shown by one source, for which a list would be as much as what is in it. */
-  readonly #views = new Map<string, View<V> | readonly View<V>[]>()
+  /** Nearly every thing is shown by one source: then this is the source, and what it shows is in the table. */
+  readonly #views = new Map<string, Source | readonly View<V>[]>()
   readonly #keys = new Map<Source, Set<string>>()
   readonly #failed = new Set<Source>()
   #order = 0
@@ -27,16 +27,21 @@ export class Views<V> {
     let keys = this.#keys.get(source)
     if (keys === undefined) this.#keys.set(source, (keys = new Set()))
     keys.add(key)
-    let views = this.#viewsOf(key)
-    let view = views.find(one => one.source === source)
-    if (view === undefined) {
-      view = { source, value, order: 0 }
-      views = views.concat(view)
-      this.#views.set(key, views.length === 1 ? view : views)
-    } else if (this.#isSame(view.value, value)) return
-    view.value = value
-    view.order = ++this.#order
-    this.#publish(key, views)
+    const alone = this.#views.get(key) ?? source
+    if (alone === source) {
+      this.#views.set(key, source)
+      this.#publish(key, value)
+      return
+    }
+    const views = this.#viewsOf(key)
+    const view = views.find(one => one.source === source)
+    if (view === undefined) this.#views.set(key, views.concat({ source, value, order: ++this.#order }))
+    else if (this.#isSame(view.value, value)) return
+    else {
+      view.value = value
+      view.order = ++this.#order
+    }
+    this.#choose(key)
   }
 
   /** It shows the thing no more. */
@@ -45,9 +50,14 @@ export class Views<V> {
     if (keys === undefined || !keys.delete(key)) return
     if (keys.size === 0) this.#keys.delete(source)
     const views = this.#viewsOf(key).filter(view => view.source !== source)
-    if (views.length === 0) this.#views.delete(key)
-    else this.#views.set(key, views.length === 1 ? views[0]! : views)
-    this.#publish(key, views)
+    if (views.length === 0) {
+      this.#views.delete(key)
+      this.#table.delete(key)
+      return
+    }
+    this.#views.set(key, views)
+    this.#choose(key)
+    if (views.length === 1) this.#views.set(key, views[0]!.source)
   }
 
   /** The source could, or could not, be read. */
@@ -56,10 +66,7 @@ export class Views<V> {
     if (this.#failed.has(source) !== isReached) return
     if (isReached) this.#failed.delete(source)
     else if (this.#keys.has(source)) this.#failed.add(source)
-    for (const key of this.keysOf(source)) {
-      const views = this.#viewsOf(key)
-      if (views.length > 1) this.#publish(key, views)
-    }
+    for (const key of this.keysOf(source)) if (this.#views.get(key) !== source) this.#choose(key)
   }
 
   /** The source is gone, and with it all that it showed. */
@@ -75,21 +82,31 @@ export class Views<V> {
   #viewsOf(key: string): readonly View<V>[] {
     const views = this.#views.get(key)
     if (views === undefined) return []
-    return 'source' in views ? [views] : views
+    if (isList(views)) return views
+    // Whoever comes next speaks after it.
+    return [{ source: views, value: this.#table.get(key)!, order: 0 }]
   }
 
-  #publish(key: string, views: readonly View<V>[]): void {
+  /** Of several. */
+  #choose(key: string): void {
     let best: View<V> | undefined
-    for (const view of views) if (best === undefined || this.#isBefore(view, best)) best = view
-    const known = this.#table.entry(key).value
-    if (best === undefined) this.#table.delete(key)
-    else if (known === undefined || !this.#isSame(known, best.value)) this.#table.set(key, best.value)
+    for (const view of this.#viewsOf(key)) if (best === undefined || this.#isBefore(view, best)) best = view
+    this.#publish(key, best!.value)
+  }
+
+  #publish(key: string, value: V): void {
+    const known = this.#table.get(key)
+    if (known === undefined || !this.#isSame(known, value)) this.#table.set(key, value)
   }
 
   #isBefore(a: View<V>, b: View<V>): boolean {
     const isReached = !this.#failed.has(a.source)
     return isReached === !this.#failed.has(b.source) ? a.order > b.order : isReached
   }
+}
+
+function isList<V>(views: Source | readonly View<V>[]): views is readonly View<V>[] {
+  return Array.isArray(views)
 }
 
 const NONE: ReadonlySet<string> = new Set()

@@ -1,10 +1,9 @@
 /**
  * Tables in which equal things are one object, so that identity is equality and a million series share a few label sets.
  *
- * Entries are held weakly: what nobody uses any more is collected, and its place in the table is cleared afterwards. To be told of
- * the end of an object costs more memory than its place, so only one in sixteen is watched; when one of those has ended, more places
- * are looked at than have become free meanwhile.
+ * Entries are held weakly: what nobody uses any more is collected, and its place in the table is cleared afterwards.
  */
+import { Sweeper } from './sweeper.ts'
 
 export type InternTable<T extends object> = {
   /** The one object equal to what `same` accepts; made by `make` if there is none. */
@@ -13,29 +12,12 @@ export type InternTable<T extends object> = {
   readonly size: number
 }
 
-/** One of so many is watched. Which one is a matter of chance, because things that end together are often made in a pattern. */
-const WATCHED = 16
-/** Four for each that has ended: of the places in the table at most a quarter is free to be cleared. */
-const SWEPT = 4 * WATCHED
-
 export function createInternTable<T extends object>(): InternTable<T> {
   // A hash is not an identity: things with equal hashes share a bucket and are told apart by `same`.
   const buckets = new Map<number, WeakRef<T> | WeakRef<T>[]>()
   let size = 0
 
-  const registry = new FinalizationRegistry<undefined>(() => sweep(SWEPT))
-  let places = buckets.entries()
-
-  function sweep(count: number): void {
-    for (let i = 0; i < count; i++) {
-      const place = places.next()
-      if (place.done === true) {
-        places = buckets.entries()
-        return
-      }
-      clear(...place.value)
-    }
-  }
+  const sweeper = new Sweeper(buckets, clear)
 
   function clear(hash: number, bucket: WeakRef<T> | WeakRef<T>[]): void {
     if (bucket instanceof WeakRef && bucket.deref() !== undefined) return
@@ -64,11 +46,7 @@ export function createInternTable<T extends object>(): InternTable<T> {
       if (bucket === undefined) buckets.set(hash, ref)
       else if (Array.isArray(bucket)) bucket.push(ref)
       else buckets.set(hash, [bucket, ref])
-      if (isWatched(hash)) {
-        registry.register(one, undefined)
-        // An iterator that stands still would hold the memory that a map had before it grew.
-        sweep(1)
-      }
+      sweeper.added(one, hash)
       size++
       return one
     },
@@ -76,10 +54,6 @@ export function createInternTable<T extends object>(): InternTable<T> {
       return size
     },
   }
-}
-
-function isWatched(hash: number): boolean {
-  return Math.imul(hash, 0x9e3779b1) >>> 0 < 2 ** 32 / WATCHED
 }
 
 /** FNV-1a over UTF-16 units; continue from `hash` to hash several strings. */

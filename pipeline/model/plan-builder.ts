@@ -2,12 +2,12 @@
  * Puts a plan together from what becomes of each incoming column, in order. Series that come out twice are folded, and what is
  * the same as in the plan before is marked as kept, so that whoever comes next need not look at it again.
  */
+import { DraftColumns } from './draft-columns.ts'
 import type { Labels } from './labels.ts'
 import type { Mapped, Range } from './label-processor.ts'
-import { columnCount, createLayout, Numbering, RunBuilder, type Layout } from './layout.ts'
+import { columnCount, createLayout, EMPTY_LAYOUT, Numbering, RunBuilder, type Layout } from './layout.ts'
 import type { Folds, Plan, Ranges, Rule } from './plan.ts'
 import { combine, inverse, ONE, type Scale } from './scale.ts'
-import { SeriesIndex } from './series-index.ts'
 import type { Metric } from './series.ts'
 import { sharedList, sharedNumbers } from './shared.ts'
 
@@ -35,10 +35,10 @@ export class PlanBuilder {
   readonly #entries: OutputEntry[] = []
   readonly #entriesByMetric = new Map<Metric, number[]>()
   readonly #labels = new Numbering<Labels>()
-  readonly #metricOf: number[] = []
-  readonly #labelsOf: number[] = []
-  readonly #gather: number[] = []
-  readonly #index: SeriesIndex
+  /** By number of the entry: the number of its name. */
+  readonly #names: number[] = []
+  readonly #nameNumbers = new Numbering<string>()
+  readonly #columns: DraftColumns
   readonly #runs = new RunBuilder()
   readonly #folds: { output: number; input: number; entry: OutputEntry; isMax: boolean }[] = []
   // From the numbers of the previous plan's tables to ours; -1 while not yet needed.
@@ -48,7 +48,7 @@ export class PlanBuilder {
   constructor(input: Layout, previous: Plan | undefined) {
     this.#input = input
     this.#previous = previous
-    this.#index = new SeriesIndex(columnCount(input))
+    this.#columns = new DraftColumns(this.#names, columnCount(input))
     this.#entryOfPrevious = new Int32Array(previous?.output.metrics.length ?? 0).fill(-1)
     this.#labelsOfPrevious = new Int32Array(previous?.output.labels.length ?? 0).fill(-1)
   }
@@ -81,7 +81,8 @@ export class PlanBuilder {
   }
 
   finish(): Plan {
-    const gather = this.#stays() ? undefined : sharedNumbers(Uint32Array.from(this.#gather))
+    const columns = this.#columns
+    const gather = this.#stays() ? undefined : sharedNumbers(columns.gather.slice(0, columns.length))
     const output = this.#output(gather)
     const hasRules = this.#entries.some(hasRule)
     const ranges = rangesOf(output, this.#entries)
@@ -89,7 +90,7 @@ export class PlanBuilder {
       input: this.#input,
       output,
       ...(gather && { gather }),
-      ...(this.#folds.length > 0 && { folds: foldsOf(this.#folds, this.#entries, this.#metricOf) }),
+      ...(this.#folds.length > 0 && { folds: foldsOf(this.#folds, this.#entries, columns.metricOf) }),
       ...(ranges && { ranges }),
       ...(hasRules && { rules: sharedList(this.#entries.map(ruleFrom)) }),
     }
@@ -97,17 +98,12 @@ export class PlanBuilder {
 
   #emit(column: number, entry: number, labels: number, kept: number | undefined): void {
     const { fold } = this.#entries[entry]!
-    const next = this.#gather.length
-    const found = this.#index.findOrAdd(this.#entries[entry]!.metric.name, labels, next)
+    const next = this.#columns.length
+    const found = this.#columns.findOrAdd(column, entry, labels)
     if (found !== next) {
       if (fold === undefined) this.duplicates++
       this.#folds.push({ output: found, input: column, entry: this.#entries[entry]!, isMax: fold === 'max' })
-      return
-    }
-    this.#gather.push(column)
-    this.#metricOf.push(entry)
-    this.#labelsOf.push(labels)
-    if (kept !== undefined) this.#runs.add(next, kept, 1)
+    } else if (kept !== undefined) this.#runs.add(next, kept, 1)
   }
 
   #entryNumber(entry: OutputEntry): number {
@@ -118,11 +114,15 @@ export class PlanBuilder {
       if (known.scale === entry.scale && sameRule(known, entry)) return number
     }
     numbers.push(this.#entries.length)
+    this.#names.push(this.#nameNumbers.numberOf(entry.metric.name))
     return this.#entries.push(entry) - 1
   }
 
   #stays(): boolean {
-    return this.#gather.length === columnCount(this.#input) && this.#gather.every((from, to) => from === to)
+    const { gather, length } = this.#columns
+    if (length !== columnCount(this.#input)) return false
+    for (let to = 0; to < length; to++) if (gather[to] !== to) return false
+    return true
   }
 
   /** The incoming layout, or the previous outgoing one, if it is the same; else a new one. */
@@ -130,9 +130,10 @@ export class PlanBuilder {
     if (gather === undefined && this.#isInput()) return this.#input
     const previous = this.#previous?.output
     const runs = this.#runs.finish()
-    const total = this.#gather.length
+    const { length: total } = this.#columns
+    if (total === 0) return EMPTY_LAYOUT
     if (previous !== undefined) {
-      const whole = total === 0 || (runs.length === 3 && runs[0] === 0 && runs[1] === 0 && runs[2] === total)
+      const whole = runs.length === 3 && runs[0] === 0 && runs[1] === 0 && runs[2] === total
       if (whole && columnCount(previous) === total && this.#hasEntriesOf(previous)) return previous
     }
     return createLayout({
@@ -140,8 +141,8 @@ export class PlanBuilder {
       scales: this.#entries.map(entry => entry.scale),
       // A list that grew has room for more, which a copy has not.
       labels: this.#labels.items.slice(),
-      metricOf: Uint32Array.from(this.#metricOf),
-      labelsOf: Uint32Array.from(this.#labelsOf),
+      metricOf: this.#columns.metricOf.slice(0, total),
+      labelsOf: this.#columns.labelsOf.slice(0, total),
       ...(previous && { keptFrom: { id: previous.id, runs } }),
     })
   }
@@ -157,16 +158,18 @@ export class PlanBuilder {
   #isInput(): boolean {
     const { metrics, scales, labels, metricOf, labelsOf } = this.#input
     const hasRules = this.#entries.some(hasRule)
-    return this.#metricOf.every((entry, i) => {
+    for (let i = 0; i < this.#columns.length; i++) {
+      const entry = this.#columns.metricOf[i]!
       const { metric, scale } = this.#entries[entry]!
       const old = metricOf[i]!
-      return (
+      const isSame =
         (entry === old || !hasRules) &&
         metric === metrics[old] &&
         scale === scales[old] &&
-        this.#labels.items[this.#labelsOf[i]!] === labels[labelsOf[i]!]
-      )
-    })
+        this.#labels.items[this.#columns.labelsOf[i]!] === labels[labelsOf[i]!]
+      if (!isSame) return false
+    }
+    return true
   }
 }
 
@@ -200,7 +203,7 @@ function unscaled({ scale, range }: { scale: Scale; range: Range | undefined }):
 function foldsOf(
   folds: readonly { output: number; input: number; entry: OutputEntry; isMax: boolean }[],
   entries: readonly OutputEntry[],
-  metricOf: readonly number[],
+  metricOf: Uint32Array,
 ): Folds {
   const ratios = folds.map(({ output, entry }) => {
     const target = entries[metricOf[output]!]!

@@ -56,3 +56,15 @@ function numberOf(item: object): number {
   if (number === undefined) objectNumbers.set(item, (number = ++lastObjectNumber))
   return number
 }
+
+/**
+ * Things that are made one after the other are often equal, as what is found out of each GPU of one pod is: then they are one object.
+ * It needs no table.
+ */
+export function sharedWithLast<T>(isSame: (one: T, other: T) => boolean): (one: T) => T {
+  let last: T | undefined
+  return one => {
+    if (last === undefined || !isSame(last, one)) last = one
+    return last
+  }
+}

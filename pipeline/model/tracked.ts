@@ -4,6 +4,8 @@
  * A reader keeps the entry and the version it saw. When the version differs, what was derived from the entry is out of date;
  * as long as `trackedChanges()` is the same, no entry of any table needs to be looked at.
  */
+import { hashString } from './intern.ts'
+import { Sweeper } from './sweeper.ts'
 
 /** One key of a table. `value` is undefined while nobody has said anything about the key. */
 export type Entry<V> = { readonly value: V | undefined; readonly version: number }
@@ -32,13 +34,13 @@ export function createTracked<V>(): Tracked<V> {
   const present = new Map<string, MutableEntry<V>>()
   // Keys that were asked for and are not there: held for as long as a plan holds them.
   const missing = new Map<string, WeakRef<MutableEntry<V>>>()
-  const forgotten = new FinalizationRegistry<string>(key => {
-    if (missing.get(key)?.deref() === undefined) missing.delete(key)
+  const sweeper = new Sweeper(missing, (key, entry) => {
+    if (entry.deref() === undefined) missing.delete(key)
   })
 
   function hold(key: string, entry: MutableEntry<V>): void {
     missing.set(key, new WeakRef(entry))
-    forgotten.register(entry, key)
+    sweeper.added(entry, hashString(key))
   }
 
   function change(entry: MutableEntry<V>, value: V | undefined): void {

@@ -84,11 +84,13 @@ function separateMap(
 
 /** Of each thing asks once, for as long as it lives. */
 function remembering<K extends object, V>(ask: (key: K) => V): (key: K) => V {
-  const answers = new WeakMap<K, { readonly answer: V }>()
+  const answers = new WeakMap<K, V>()
   return key => {
-    let known = answers.get(key)
-    if (known === undefined) answers.set(key, (known = { answer: ask(key) }))
-    return known.answer
+    const known = answers.get(key)
+    if (known !== undefined || answers.has(key)) return known as V
+    const answer = ask(key)
+    answers.set(key, answer)
+    return answer
   }
 }
 

@@ -102,7 +102,10 @@ function valuesOfDevice(labels: Labels, reader: PodReader, rules: JoinRules): Va
 function deviceOf(labels: Labels, { look, seen }: PodReader): SeenDevice | undefined {
   for (const label of BOARD_LABELS) {
     const id = getLabel(labels, label)
-    const [key] = id === undefined ? [] : (look(seen.boards.entry(id)) ?? [])
+    if (id === undefined) continue
+    const whole = look(seen.devices.entry(id))
+    if (whole !== undefined) return whole
+    const [key] = look(seen.boards.entry(id)) ?? []
     if (key !== undefined) return look(seen.devices.entry(key))
   }
   return undefined

@@ -9,7 +9,7 @@ export type OutcomeCounts = {
   /** How it went with a label set, from now on; undefined if it names nobody. */
   note(labels: Labels, outcome: Outcome | 'held' | undefined): void
   count(layout: Layout): void
-  /** `count` for a layout that comes again and again. */
+  /** `count` for a layout that comes again and again, and has series that name somebody. */
   counter(layout: Layout): () => void
 }
 
@@ -65,7 +65,13 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
       else outcomes.set(labels, outcome)
       version++
     },
-    count: layout => countTotals(totalsOf(layout), layout),
+    count(layout) {
+      const known = totals.get(layout)
+      // What targets say of themselves names nobody, and there is as much of it as there are targets.
+      if (known !== undefined || layout.labels.some(labels => outcomes.has(labels))) {
+        countTotals(known ?? totalsOf(layout), layout)
+      }
+    },
     counter(layout) {
       const known = totalsOf(layout)
       return () => countTotals(known, layout)

@@ -6,9 +6,10 @@
  * such as the labels of its pod. A fact of the GPU must not have those, or it would be counted once for each holder.
  */
 import type { DeviceLabels } from '../../pipeline/catalog/input-schema.ts'
-import { deviceKey, type Holder, type SeenDevice } from '../../pipeline/cluster/seen.ts'
+import { areSameHolders, deviceKey, type Holder, type SeenDevice } from '../../pipeline/cluster/seen.ts'
 import type { Source } from '../../pipeline/model/batch.ts'
 import { getLabel, type Labels } from '../../pipeline/model/labels.ts'
+import { sharedWithLast } from '../../pipeline/model/shared.ts'
 
 /** Of which GPU, and which instance of it, a row speaks. */
 export type RowIdentity = { readonly board: string; readonly part: string | undefined; readonly key: string }
@@ -176,8 +177,11 @@ function varying(groups: Iterable<Group>): Set<string> {
   return names
 }
 
+/** The GPUs of a pod follow each other. */
+const sharedHolders = sharedWithLast(areSameHolders)
+
 /** Each pod or job once: replicas of a shared GPU may name one pod on several rows, and are counted. */
-function holdersOf(groups: Iterable<Group>, spec: DeviceLabels): Holder[] {
+function holdersOf(groups: Iterable<Group>, spec: DeviceLabels): readonly Holder[] {
   const holders = new Map<string, { holder: Omit<Holder, 'replicas'>; replicas: Set<string> }>()
   for (const { labels, isHeld } of groups) {
     if (!isHeld) continue
@@ -195,9 +199,12 @@ function holdersOf(groups: Iterable<Group>, spec: DeviceLabels): Holder[] {
     const replica = valueOf(labels, spec.replica)
     if (replica !== undefined) known.replicas.add(replica)
   }
-  // A list that grew has room for more, which a copy has not: there are as many as GPUs.
-  return Array.from(holders.values(), ({ holder, replicas }) => ({
+  const found = Array.from(holders.values(), ({ holder, replicas }) => ({
     ...holder,
     replicas: replicas.size || undefined,
-  })).slice()
+  }))
+  // A list that grew has room for more, which a copy has not: there are as many as GPUs.
+  return found.length === 0 ? NOBODY : sharedHolders(found.slice())
 }
+
+const NOBODY: readonly Holder[] = []

@@ -4,7 +4,7 @@ import type { Mapped } from '../../pipeline/model/label-processor.ts'
 import type { Metric, Series } from '../../pipeline/model/series.ts'
 import { holderLabels, identifyRow } from './device-rows.ts'
 import { metricOf, type Rule } from './rules.ts'
-import { meets, type TargetContext } from './target.ts'
+import { meets, type TargetContext } from './targets.ts'
 
 /** The fact; nothing if the row is none (a sum over others); undefined if the series is of another source. */
 export function factFrom(series: Series, rule: Rule, context: TargetContext): readonly Mapped[] | undefined {

@@ -9,7 +9,7 @@ import type { InputCatalog } from '../../pipeline/catalog/input-catalog.ts'
 import { getLabel, labelPairs, labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
 
 /** For each label that is decided for the whole target, the place of its best spelling in the list of them. */
-export type Shown = number[]
+export type Shown = readonly number[]
 
 type Spelt = {
   readonly name: string
@@ -21,8 +21,8 @@ type Spelt = {
 export type Speller = {
   /** What a target shows before any row was seen: the plain names. */
   readonly nothingShown: Shown
-  /** Takes note of the label names of a row. Whether that decided something anew. */
-  show(names: readonly string[], shown: Shown): boolean
+  /** What it shows with the label names of one more row: the same object as before, and as all who show the same have. */
+  show(names: readonly string[], shown: Shown): Shown
   /** `target` are the labels of the source itself. */
   spell(labels: Labels, shown: Shown, target: Labels): Labels
 }
@@ -60,17 +60,23 @@ export function createSpeller({ labels: rules, dropLabels, devices }: InputCatal
     return Object.entries(devices.nobody).some(([label, values]) => values.includes(pairs.get(label) ?? ''))
   }
 
+  /** There are as many as combinations of spellings. */
+  const known = new Map<string, Shown>()
+
+  function shared(shown: Shown): Shown {
+    const key = shown.join(' ')
+    if (!known.has(key)) known.set(key, shown)
+    return known.get(key)!
+  }
+
   return {
-    nothingShown: decided.map(({ spellings }) => spellings.length - 1),
+    nothingShown: shared(decided.map(({ spellings }) => spellings.length - 1)),
     show(names, shown) {
-      let isNew = false
-      for (const [i, { spellings }] of decided.entries()) {
-        const best = spellings.findIndex(spelling => names.includes(spelling))
-        if (best < 0 || best >= shown[i]!) continue
-        shown[i] = best
-        isNew = true
-      }
-      return isNew
+      const best = decided.map(({ spellings }, i) => {
+        const place = spellings.findIndex(spelling => names.includes(spelling))
+        return place < 0 ? shown[i]! : Math.min(place, shown[i]!)
+      })
+      return best.every((place, i) => place === shown[i]) ? shown : shared(best)
     },
     spell(labels, shown, target) {
       if (

@@ -30,13 +30,20 @@ export function createAccumulators(slots: number, aggregate: Aggregate): Accumul
   return { count: new Float64Array(slots), main, other: new Float64Array(slots) }
 }
 
-/** As new, in the same memory if that is enough: what is added up for one metric after another stays near the processor. */
-export function renewed(before: Accumulators, slots: number, aggregate: Aggregate): Accumulators {
-  if (before.count.length < slots) return createAccumulators(Math.ceil(slots * 1.25), aggregate)
-  before.count.fill(0, 0, slots)
-  before.main.fill(beginningOf(aggregate), 0, slots)
-  before.other.fill(0, 0, slots)
-  return before
+/** Memory in which one metric after another is added up, so that it stays near the processor: what is in it holds until the next. */
+export class Workspace {
+  #whole = createAccumulators(0, 'sum')
+
+  /** As new. */
+  accumulators(slots: number, aggregate: Aggregate): Accumulators {
+    if (this.#whole.count.length < slots) this.#whole = createAccumulators(Math.ceil(slots * 1.25), aggregate)
+    const { count, main, other } = this.#whole
+    return {
+      count: count.subarray(0, slots).fill(0),
+      main: main.subarray(0, slots).fill(beginningOf(aggregate)),
+      other: other.subarray(0, slots).fill(0),
+    }
+  }
 }
 
 function beginningOf(aggregate: Aggregate): number {

@@ -2,9 +2,10 @@
  * When GPUs, pods and workloads were last busy. It is kept beyond the readings it comes from, and over restarts: a GPU that is idle has
  * a last time all the same.
  */
-import type { PairRecord } from './device-records.ts'
+import type { PairRecord } from './board-records.ts'
 import type { Model } from './model.ts'
 import type { PairReadings } from './pair-readings.ts'
+import { PairStates } from './pair-states.ts'
 import type { PodRecord } from './pod-records.ts'
 import type { Reading } from './reading.ts'
 import type { ValueSpec } from './rules.ts'
@@ -42,18 +43,6 @@ export type Activity = {
 /** A board that is away for repair comes back within this time, or never. */
 const FORGET_DEVICE_MS = 30 * 24 * 3_600_000
 
-type PairState = {
-  readonly key: string
-  sinceMs: number
-  activeMs: number
-  /** Whether it had a reading of its own when it was last looked at. */
-  hadOwn: boolean
-  /** Whose times they are. */
-  holders: Times
-  holder: number
-  workload: number
-}
-
 /** `spec` is what is looked at; without it nothing is ever busy. */
 export function createActivity(
   values: Values,
@@ -74,7 +63,7 @@ export function createActivity(
   const jobs = new TimesOf(kept.pods)
   const workloads = new TimesOf(kept.workloads)
   const awaited = { pods: new Set<string>(), workloads: new Set<string>() }
-  const states: (PairState | undefined)[] = []
+  const states = new PairStates()
   const deviceTimes: (Time | undefined)[] = []
   let pairsOfDevice: PairsByNumber | undefined
 
@@ -95,47 +84,41 @@ export function createActivity(
 
   function follow(place: number): void {
     const pair = pairs.list[place]
-    if (pair === undefined) {
-      states[place] = undefined
-      return
-    }
-    const known = states[place]
-    const state: PairState =
-      known?.key === pair.key
-        ? known
-        : { key: pair.key, sinceMs: NaN, activeMs: NaN, hadOwn: false, holders: pods, holder: -1, workload: -1 }
-    const isJob = 'host' in pair.holder
-    state.holders = isJob ? jobs : pods
-    state.holder = isJob
-      ? model.devices.jobs.placeOf(pair.holder.key.slice('job '.length))
-      : model.pods.placeOf(pair.holder.key)
-    state.workload = model.workloads.all.placeOf(pair.holder.get('workload_id') ?? '')
-    states[place] = state
+    states.follow(place, pair)
+    if (pair === undefined) return
+    const { holder } = pair
+    const isJob = 'host' in holder
+    states.isJob[place] = Number(isJob)
+    states.holder[place] = isJob
+      ? model.devices.jobs.placeOf(holder.key.slice('job '.length))
+      : model.pods.placeOf(holder.key)
+    states.workload[place] = model.workloads.all.placeOf(holder.get('workload_id') ?? '')
   }
 
   function note(place: number, beforeMs: number): void {
-    const state = states[place]
-    if (state === undefined) return
+    if (!states.has(place)) return
     const number = pairReadings.numbers[place]!
     // What it has done since is that of others, until it is known whose it is.
     if (number >= 0 && values.devices.isMoved(number)) return
     const own = pairReadings.own[place]!
     const ownMs = own < 0 ? NaN : lastRead(ownReadings, own)
     const hasOwn = ownMs === ownMs
-    if (state.hadOwn && !hasOwn) {
+    const { sinceMs } = states
+    if (states.hadOwn[place] === 1 && !hasOwn) {
       // From now on it is as busy as the device: as for a pair that begins.
       if (beforeMs !== Infinity) return
-      state.sinceMs = NaN
+      sinceMs[place] = NaN
     }
-    state.hadOwn = hasOwn
-    if (state.sinceMs !== state.sinceMs && number >= 0) {
-      state.sinceMs = beginning(pairs.list[place]!, number, hasOwn ? ownMs : lastRead(readings, number))
+    states.hadOwn[place] = Number(hasOwn)
+    if (Number.isNaN(sinceMs[place]) && number >= 0) {
+      sinceMs[place] = beginning(pairs.list[place]!, number, hasOwn ? ownMs : lastRead(readings, number))
     }
     const activeMs = hasOwn ? activeAt(ownReadings, own) : number < 0 ? NaN : activeAt(readings, number)
-    if (!(activeMs >= state.sinceMs && activeMs < beforeMs)) return
-    state.activeMs = activeMs
-    state.holders.later(state.holder, activeMs)
-    workloads.later(state.workload, activeMs)
+    if (!(activeMs >= sinceMs[place]! && activeMs < beforeMs)) return
+    states.activeMs[place] = activeMs
+    const holders = states.isJob[place] === 1 ? jobs : pods
+    holders.later(states.holder[place]!, activeMs)
+    workloads.later(states.workload[place]!, activeMs)
   }
 
   /**
@@ -157,7 +140,7 @@ export function createActivity(
     jobs,
     workloads,
     ofNumber: number => activeAt(readings, number),
-    ofPair: place => states[place]?.activeMs ?? NaN,
+    ofPair: place => (states.has(place) ? states.activeMs[place]! : NaN),
     note() {
       if (readings.length > 0) for (let place = 0; place < pairs.list.length; place++) note(place, Infinity)
     },
@@ -210,10 +193,8 @@ export function createActivity(
     },
     notAfter(nowMs) {
       for (const times of Object.values(kept)) for (const time of times.values()) time.ms = Math.min(time.ms, nowMs)
-      for (const state of states) {
-        if (state === undefined) continue
-        state.sinceMs = Math.min(state.sinceMs, nowMs)
-        state.activeMs = Math.min(state.activeMs, nowMs)
+      for (const times of [states.sinceMs, states.activeMs]) {
+        for (let place = 0; place < times.length; place++) times[place] = Math.min(times[place]!, nowMs)
       }
     },
     collect(nowMs) {

@@ -4,7 +4,7 @@
 import type { ContributorKind, Level } from '../../pipeline/catalog/output-schema.ts'
 import type { Batch } from '../../pipeline/model/batch.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
-import { accumulate, createAccumulators, finish, renewed, type Accumulators } from './accumulators.ts'
+import { accumulate, finish, Workspace, type Accumulators } from './accumulators.ts'
 import { createActivity, type Activity } from './activity.ts'
 import { BoardTimes, type NeverActive } from './board-times.ts'
 import { FlushColumns } from './columns.ts'
@@ -49,7 +49,8 @@ export type Cycle = {
   restore(): void
   /** The clock has been set back: nothing is from later than now. */
   notAfter(nowMs: number): void
-  flush(nowMs: number): readonly Batch[]
+  /** Each batch is made when it is asked for: what is done with one is done while its numbers are near the processor. */
+  flush(nowMs: number): Iterable<Batch>
   /** How many contribute to each metric; worked out when it is asked for. */
   readonly contributors: ReadonlyMap<string, number>
   /** For whoever merges roll-ups of parts: what is added up, by labels of the group. */
@@ -62,13 +63,11 @@ export type Partial = {
   readonly sums: Accumulators
 }
 
-/** Rules that share their groups, and the memory in which each of them in turn is added up. */
+/** Rules that share their groups. */
 type Bundle = {
   readonly grouping: Grouping
   readonly output: Output
   readonly plans: readonly Plan[]
-  sums: Accumulators
-  results: Float64Array<ArrayBuffer>
 }
 
 /** A rule with all that it needs at a flush. */
@@ -99,6 +98,8 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
   const hasPhases = rules.some(({ phase }) => phase !== undefined)
   const times = new FlushColumns()
   const orders = new Orders()
+  const workspace = new Workspace()
+  let resultsRoom = new Float64Array(0)
   let versions = ''
   let isCompiled = false
   let flushedMs = NaN
@@ -174,8 +175,8 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
     for (let place = 0; place < readings.length; place++) result[place] = activity.ofPair(place) / 1000
   }
 
-  function add(bundle: Bundle, { rule, grouping, members, alwaysThere }: Plan, nowMs: number): Accumulators {
-    const sums = (bundle.sums = renewed(bundle.sums, grouping.groups.length, rule.aggregate))
+  function add({ rule, grouping, members, alwaysThere }: Plan, nowMs: number): Accumulators {
+    const sums = workspace.accumulators(grouping.groups.length, rule.aggregate)
     for (const { set, slots } of members) {
       accumulate(sums, rule.aggregate, {
         slots: slots.slots,
@@ -196,15 +197,15 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
   }
 
   /** They hold until the next are asked for. */
-  function resultsOf(bundle: Bundle, plan: Plan, nowMs: number): Results {
+  function resultsOf(plan: Plan, nowMs: number): Results {
     const { rule, grouping } = plan
-    const sums = add(bundle, plan, nowMs)
+    const sums = add(plan, nowMs)
     const isEstimated = estimatesOf(plan)
     const { metric } = rule
     if (rule.isTotal) return { metric, values: counterTotals.totals(rule, grouping, sums.count), isEstimated }
     const slots = grouping.groups.length
-    bundle.results = roomFor(bundle.results, slots)
-    return { metric, values: finish(rule, sums, bundle.results, slots), isEstimated }
+    resultsRoom = roomFor(resultsRoom, slots)
+    return { metric, values: finish(rule, sums, resultsRoom, slots), isEstimated }
   }
 
   /** By slot: a sum of which one part is an estimate is one. */
@@ -241,15 +242,12 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
     },
     get contributors() {
       const counts = new Map<string, number>()
-      for (const bundle of bundles) {
-        for (const plan of bundle.plans) {
-          const { count } = add(bundle, plan, flushedMs)
-          const slots = plan.grouping.groups.length
-          counts.set(
-            plan.rule.metric.name,
-            count.subarray(0, slots).reduce((a, b) => a + b, 0),
-          )
-        }
+      for (const plan of plans) {
+        const { count } = add(plan, flushedMs)
+        counts.set(
+          plan.rule.metric.name,
+          count.reduce((a, b) => a + b, 0),
+        )
       }
       return counts
     },
@@ -258,11 +256,11 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
       settle()
       values.renew()
       flushedMs = nowMs
-      return bundles.map(bundle => {
+      return bundles.values().map(bundle => {
         const { output, plans: its } = bundle
         const results: ResultList = {
           length: its.length,
-          at: index => resultsOf(bundle, its[index]!, nowMs),
+          at: index => resultsOf(its[index]!, nowMs),
           write(index, shape, into) {
             const { rule, members, isOrdered: isSum } = its[index]!
             return isSum ? orders.write(rule, members[0]!, shape, into, nowMs) : undefined
@@ -272,13 +270,11 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
       })
     },
     partials: () =>
-      bundles.flatMap(bundle =>
-        bundle.plans.map(plan => ({
-          rule: plan.rule,
-          groups: plan.grouping.groups.map(group => group?.labels),
-          sums: copied(add(bundle, plan, flushedMs)),
-        })),
-      ),
+      plans.map(plan => ({
+        rule: plan.rule,
+        groups: plan.grouping.groups.map(group => group?.labels),
+        sums: copied(add(plan, flushedMs)),
+      })),
   }
 }
 
@@ -299,8 +295,6 @@ function bundlesOf(sources: CycleOptions['sources'], rules: readonly Rule[], set
         const alwaysThere = sets.alwaysThere(rule, grouping)
         return { rule, grouping, members, alwaysThere, isOrdered: isOrdered(rule, members) }
       }),
-      sums: createAccumulators(0, 'sum'),
-      results: new Float64Array(0),
     }
   })
 }

@@ -1,72 +1,35 @@
 /** Every device that exporters show, who has it, and the boards and pairs that follow from that. */
 import { assignDevice } from '../../pipeline/cluster/assign-device.ts'
-import type { Assignment, UnattributedReason } from '../../pipeline/cluster/assignment.ts'
 import type { AssignmentRules } from '../../pipeline/cluster/assignment-rules.ts'
 import type { PodReader, SeenTables } from '../../pipeline/cluster/find-pod.ts'
 import { deviceKey, type SeenDevice } from '../../pipeline/cluster/seen.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
-import { haveChanged, recordLooks, type Dependencies } from '../../pipeline/model/dependencies.ts'
+import { haveChanged, recordLooks } from '../../pipeline/model/dependencies.ts'
 import type { Tracked } from '../../pipeline/model/tracked.ts'
-import { entityFrom, NO_GROUPS, type Entity } from './entity.ts'
+import { Board, heldDevices, Pair, restsOf, type Rest } from './board-records.ts'
+import type { BoardRecord, DeviceRecord, JobRecord, PairRecord, RestRecord } from './board-records.ts'
+import { entityFrom } from './entity.ts'
 import { recordOfPod, type PodChange, type PodRecord } from './pod-records.ts'
-import { Attendance, Roster } from './roster.ts'
-
-export type DeviceRecord = {
-  readonly key: string
-  readonly assignment: Assignment
-  readonly dependencies: Dependencies | undefined
-}
-
-/** A board with all of its instances; where it is not cut, it is its only device. */
-export type BoardRecord = Entity & {
-  readonly id: string
-  readonly devices: readonly DeviceRecord[]
-  readonly node: string
-  /** Who has which of its devices. */
-  readonly pairs: readonly PairRecord[]
-}
-
-export type PairRecord = Entity & {
-  readonly key: string
-  readonly device: DeviceRecord
-  /** The pod, or the job, that has it. */
-  readonly holder: PodRecord | JobRecord
-  readonly share: number
-}
-
-/** A job of a batch system: a workload without a pod, or inside of one. */
-export type JobRecord = Entity & { readonly key: string; readonly host: PodRecord | undefined }
-
-/** What is nobody's of a device, or of a board that is not cut up entirely. */
-export type RestRecord = Entity & {
-  readonly key: string
-  readonly device: DeviceRecord
-  readonly board: BoardRecord
-  /** Of a board. */
-  readonly gpus: number
-  readonly reason: UnattributedReason
-  /** Of what is beside the instances of a board, these; otherwise undefined. */
-  readonly beside: readonly DeviceRecord[] | undefined
-}
-
-/** What follows from a board. */
-type Derived = BoardRecord & {
-  pairs: readonly PairRecord[]
-  rests: readonly RestRecord[]
-  /** Whether somebody has a part of it who is not known, or whom others may have an influence on. */
-  isLoose: boolean
-}
+import { Attendance, Places, Roster } from './roster.ts'
 
 export class DeviceRecords {
-  readonly pairs = new Roster<PairRecord>()
-  readonly rests = new Roster<RestRecord>()
   readonly jobs = new Roster<JobRecord>()
-  readonly #boards = new Roster<Derived>()
+  readonly #pairs = new Places<Pair>()
+  readonly #rests = new Places<Rest>()
+  readonly #boards = new Roster<Board>()
   readonly #devices = new Roster<DeviceRecord>()
   readonly #attendance = new Attendance()
 
   get boards(): Roster<BoardRecord> {
     return this.#boards
+  }
+
+  get pairs(): Places<PairRecord> {
+    return this.#pairs
+  }
+
+  get rests(): Places<RestRecord> {
+    return this.#rests
   }
 
   /** Looks at all devices, and works out anew what has changed. `pods` are up to date already; `changes` is what has changed of them. */
@@ -79,7 +42,7 @@ export class DeviceRecords {
     changes: readonly PodChange[],
   ): void {
     /** By board: devices that it had not before. */
-    const touched = new Map<string, DeviceRecord[]>()
+    const touched: Touched = new Map()
     this.#attendance.begin()
     for (const device of seenDevices.values()) {
       const key = deviceKey(device.id, device.part)
@@ -88,8 +51,7 @@ export class DeviceRecords {
       if (known === undefined || known.assignment.device !== device || isOutOfDate(known)) {
         const record = deviceRecord(key, device, tables, seen, rules.assignment)
         place = this.#devices.put(key, record)
-        const added = touch(touched, device.id)
-        if (known === undefined) added.push(record)
+        touch(touched, device.id, known === undefined ? record : undefined)
       }
       this.#attendance.mark(place)
     }
@@ -105,7 +67,7 @@ export class DeviceRecords {
   }
 
   /** Boards whose devices are the same, but not those who have them. */
-  #touchHeld(touched: Map<string, DeviceRecord[]>, gone: ReadonlySet<PodRecord | undefined>): void {
+  #touchHeld(touched: Touched, gone: ReadonlySet<PodRecord | undefined>): void {
     for (const board of this.#boards.list) {
       if (board === undefined) continue
       if (board.isLoose || isHeldBy(board.pairs, gone)) touch(touched, board.id)
@@ -126,45 +88,45 @@ export class DeviceRecords {
     const board = this.#boardOf(known, id, devices, clusterId)
     const [pairs, rests] = [known?.pairs ?? [], known?.rests ?? []]
     board.isLoose = false
-    // A list that was added to has room for more; of these there are as many as GPUs.
-    board.pairs = heldDevices(board)
-      .flatMap(device => this.#pairsOf(device, board, pods, clusterId, jobs))
-      .slice()
-    board.rests = restsOf(board)
-    leave(this.pairs, pairs, board.pairs)
-    leave(this.rests, rests, board.rests)
+    board.pairs = follow(
+      this.#pairs,
+      pairs,
+      heldDevices(board).flatMap(device => this.#pairsOf(device, board, pods, clusterId, jobs)),
+      isSamePair,
+    )
+    board.rests = follow(this.#rests, rests, restsOf(board))
     // Who has it is part of what it tells.
     this.#boards.touch(this.#boards.put(id, board))
   }
 
-  #drop(board: Derived | undefined): void {
+  #drop(board: Board | undefined): void {
     if (board === undefined) return
-    leave(this.pairs, board.pairs, [])
-    leave(this.rests, board.rests, [])
+    follow(this.#pairs, board.pairs, [])
+    follow(this.#rests, board.rests, [])
     this.#boards.delete(board.id)
   }
 
-  #boardOf(known: Derived | undefined, id: string, devices: readonly DeviceRecord[], clusterId: string): Derived {
-    const isSame = known?.devices.length === devices.length && devices.every((one, i) => known.devices[i] === one)
-    if (isSame) return known
-    return new Board(id, devices, clusterId)
+  #boardOf(known: Board | undefined, id: string, devices: readonly DeviceRecord[], clusterId: string): Board {
+    const before = known?.devices
+    const isSame = before?.length === devices.length && devices.every((one, i) => before[i] === one)
+    return isSame ? known! : new Board(id, devices, clusterId)
   }
 
   #pairsOf(
     device: DeviceRecord,
-    board: Derived,
+    board: Board,
     pods: Roster<PodRecord>,
     clusterId: string,
     jobs: Map<string, JobRecord>,
-  ): PairRecord[] {
-    const pairs: PairRecord[] = []
+  ): Pair[] {
+    const pairs: Pair[] = []
     for (const { pod, job, share } of device.assignment.holdings) {
       const host = pod === undefined ? undefined : recordOfPod(pods, pod.pod)
       const holder = job === undefined ? host : this.#jobOf(job, host, clusterId, jobs)
       // Devices may name a job differently, so those of jobs are always looked at together.
       board.isLoose ||= holder === undefined || job !== undefined
       // A pod that the devices hang on is among the pods, except for the moment in which it goes.
-      if (holder !== undefined) pairs.push(this.#pairOf(device, board, holder, share))
+      if (holder !== undefined) pairs.push(new Pair(device, board, holder, share))
     }
     return pairs
   }
@@ -181,128 +143,22 @@ export class DeviceRecords {
   #keepJobs(made: ReadonlyMap<string, JobRecord>): void {
     for (const [job, record] of made) this.jobs.put(job, record)
     if (this.jobs.size === 0) return
-    const held = new Set(Array.from(this.pairs.values(), ({ holder }) => holder.key))
+    const held = new Set(Array.from(this.#pairs.values(), ({ holder }) => holder.key))
     for (const [job, { key }] of [...this.jobs.keys()].map(one => [one, this.jobs.get(one)!] as const)) {
       if (!held.has(key)) this.jobs.delete(job)
     }
   }
-
-  #pairOf(device: DeviceRecord, board: BoardRecord, holder: PodRecord | JobRecord, share: number): PairRecord {
-    const key = [holder.key, device.key].join('\n')
-    const known = this.pairs.get(key)
-    if (known !== undefined && known.device === device && known.holder === holder && known.share === share) return known
-    return new Pair(key, device, board, holder, share)
-  }
 }
 
-// Of these there are as many as GPUs, so that a function for each would be more than what is in it.
+type Touched = Map<string, readonly DeviceRecord[]>
 
-class Board implements Derived {
-  groups: Entity['groups'] = NO_GROUPS
-  pairs: readonly PairRecord[] = []
-  rests: readonly RestRecord[] = []
-  isLoose = false
-  readonly id: string
-  readonly devices: readonly DeviceRecord[]
-  readonly #clusterId: string
-
-  constructor(id: string, devices: readonly DeviceRecord[], clusterId: string) {
-    this.id = id
-    this.devices = devices
-    this.#clusterId = clusterId
-  }
-
-  get node(): string {
-    return this.devices[0]!.assignment.node ?? ''
-  }
-
-  get(attribute: string): string | undefined {
-    const { device } = this.devices[0]!.assignment
-    switch (attribute) {
-      case 'cluster':
-        return this.#clusterId
-      case 'node':
-        return this.node
-      case 'gpu':
-        return device.index
-      case 'uuid':
-        return this.id
-      case 'model':
-        return device.model === undefined ? undefined : withoutBlanks(device.model)
-      default:
-        return undefined
-    }
-  }
+function touch(touched: Touched, id: string, added?: DeviceRecord): void {
+  const before = touched.get(id) ?? NONE
+  // At the start these are all boards: a list that is added to has room for many more.
+  touched.set(id, added === undefined ? before : before.concat(added))
 }
 
-/** There are a few models, and many boards of each. */
-const modelsWithoutBlanks = new Map<string, string>()
-const MAX_MODELS = 1000
-
-function withoutBlanks(model: string): string {
-  let text = modelsWithoutBlanks.get(model)
-  if (text === undefined) {
-    if (modelsWithoutBlanks.size >= MAX_MODELS) modelsWithoutBlanks.clear()
-    modelsWithoutBlanks.set(model, (text = model.replaceAll(' ', '-')))
-  }
-  return text
-}
-
-class Pair implements PairRecord {
-  groups: Entity['groups'] = NO_GROUPS
-  readonly key: string
-  readonly device: DeviceRecord
-  readonly holder: PodRecord | JobRecord
-  readonly share: number
-  readonly #board: BoardRecord
-
-  constructor(key: string, device: DeviceRecord, board: BoardRecord, holder: PodRecord | JobRecord, share: number) {
-    this.key = key
-    this.device = device
-    this.#board = board
-    this.holder = holder
-    this.share = share
-  }
-
-  /** Where the GPU is the exporter knows best; of a pod that is not known here, nothing else does. */
-  get(attribute: string): string | undefined {
-    const isOfBoard =
-      attribute === 'gpu' ||
-      attribute === 'uuid' ||
-      attribute === 'model' ||
-      (attribute === 'node' && this.#board.node !== '')
-    return isOfBoard ? this.#board.get(attribute) : this.holder.get(attribute)
-  }
-}
-
-class Rest implements RestRecord {
-  groups: Entity['groups'] = NO_GROUPS
-  readonly key: string
-  readonly device: DeviceRecord
-  readonly board: BoardRecord
-  readonly gpus: number
-  readonly reason: UnattributedReason
-  readonly beside: RestRecord['beside']
-
-  constructor({ key, device, board, gpus, reason, beside }: Omit<RestRecord, keyof Entity>) {
-    this.key = key
-    this.device = device
-    this.board = board
-    this.gpus = gpus
-    this.reason = reason
-    this.beside = beside
-  }
-
-  get(attribute: string): string | undefined {
-    return attribute === 'reason' ? this.reason.replaceAll('_', ' ') : this.board.get(attribute)
-  }
-}
-
-function touch(touched: Map<string, DeviceRecord[]>, id: string): DeviceRecord[] {
-  let added = touched.get(id)
-  if (added === undefined) touched.set(id, (added = []))
-  return added
-}
+const NONE: readonly DeviceRecord[] = []
 
 function isOutOfDate({ dependencies }: DeviceRecord): boolean {
   return dependencies !== undefined && haveChanged(dependencies)
@@ -313,10 +169,28 @@ function isHeldBy(pairs: readonly PairRecord[], pods: ReadonlySet<PodRecord | un
   return false
 }
 
-/** What a roster has of a board: these now, those before. */
-function leave<T extends { readonly key: string }>(roster: Roster<T>, before: readonly T[], now: readonly T[]): void {
-  for (const { key } of before) if (!now.some(one => one.key === key)) roster.delete(key)
-  for (const record of now) roster.put(record.key, record)
+/** What a board has, and its place: one that was there before keeps its place. */
+type Part<T> = { place: number; isLike(other: T): boolean }
+
+/** Gives places to what a board has now, and takes those of what it had before. `isSame` says which may stay what they were. */
+function follow<T extends Part<T>>(
+  places: Places<T>,
+  before: readonly T[],
+  now: readonly T[],
+  isSame: (one: T, other: T) => boolean = () => false,
+): readonly T[] {
+  for (const one of before) if (!now.some(other => other.isLike(one))) places.remove(one.place)
+  return now.map(one => {
+    const known = before.find(other => other.isLike(one))
+    if (known !== undefined && isSame(known, one)) return known
+    if (known === undefined) one.place = places.add(one)
+    else places.replace((one.place = known.place), one)
+    return one
+  })
+}
+
+function isSamePair(one: Pair, other: Pair): boolean {
+  return one.device === other.device && one.holder === other.holder && one.share === other.share
 }
 
 function deviceRecord(
@@ -345,43 +219,4 @@ function jobRecord(job: string, host: PodRecord | undefined, clusterId: string):
     job_type: 'training',
   }
   return { ...entityFrom(attribute => own[attribute] ?? host?.get(attribute)), key: `job ${job}`, host }
-}
-
-function restOf(
-  device: DeviceRecord,
-  board: BoardRecord,
-  gpus: number,
-  reason: UnattributedReason,
-  beside: RestRecord['beside'],
-): RestRecord {
-  const key = beside === undefined ? device.key : `${device.key} beside`
-  return new Rest({ key, device, board, gpus, reason, beside })
-}
-
-function restsOf(board: BoardRecord): RestRecord[] {
-  const instances = heldDevices(board)
-  const rests = instances.map(device => {
-    const { rest, weight } = device.assignment
-    return restOf(device, board, rest.share * weight, rest.reason, undefined)
-  })
-  const uncut = uncutPart(board)
-  const whole = board.devices.find(({ assignment }) => assignment.device.part === undefined)
-  const isShownBeside = whole !== undefined && !instances.includes(whole)
-  if (uncut > 0 || isShownBeside) rests.push(restOf(whole ?? board.devices[0]!, board, uncut, 'free', instances))
-  return rests
-}
-
-/** Of a board that is cut, its instances: an exporter may show the board beside them, and nobody has that. */
-export function heldDevices({ devices }: BoardRecord): readonly DeviceRecord[] {
-  const parts = devices.filter(({ assignment }) => assignment.device.part !== undefined)
-  return parts.length > 0 ? parts : devices
-}
-
-/** Slices that are in no instance. */
-function uncutPart(board: BoardRecord): number {
-  const devices = heldDevices(board)
-  if (devices[0]!.assignment.device.part === undefined) return 0
-  const cut = devices.reduce((sum, { assignment }) => sum + assignment.weight, 0)
-  // Sevenths do not add up to exactly 1.
-  return cut > 1 - 1e-9 ? 0 : 1 - cut
 }

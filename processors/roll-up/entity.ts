@@ -1,11 +1,12 @@
 /** What a series of a roll-up is about: a GPU, a pod, a workload, a node. Its labels are made of what is known of it. */
 import { labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
+import { packed, unpacked, type OneOrMany } from './one-or-many.ts'
 
 export type Entity = {
   /** The value of an attribute, or what a look-up finds; undefined if there is none. */
   get(attribute: string): string | undefined
   /** The groups it belongs to, one of a grouping, once somebody has asked. */
-  groups: readonly Group[]
+  groups: Groups
 }
 
 /** One series of a roll-up. */
@@ -19,7 +20,9 @@ export type Group = {
   uses: number
 }
 
-export const NO_GROUPS: readonly Group[] = []
+export type Groups = OneOrMany<Group>
+
+export const NO_GROUPS: Groups = []
 
 export function entityFrom(get: Entity['get']): Entity {
   return { get, groups: NO_GROUPS }
@@ -61,16 +64,15 @@ export class Grouping {
     let group = this.#groupAmong(entity.groups)
     if (group === undefined || this.groups[group.slot] !== group) {
       if (this.#key.some(attribute => (entity.get(attribute) ?? '') === '')) return 0
-      const others = group === undefined ? entity.groups : entity.groups.filter(one => one !== group)
+      const others = unpacked(entity.groups).filter(one => one !== group)
       group = this.#groupOf(labelsFrom(this.labels.map(([name, attribute]) => [name, entity.get(attribute) ?? ''])))
-      // There are as many entities as GPUs and more: an array that grows has room for many groups more than one has.
-      entity.groups = others.concat(group)
+      entity.groups = packed([...others, group])
     }
     return group.slot
   }
 
   /** Whether an entity whose groups were others before belongs to another one now. */
-  hasMoved(entity: Entity, before: readonly Group[]): boolean {
+  hasMoved(entity: Entity, before: Groups): boolean {
     const group = this.#groupAmong(before)
     return group !== undefined && this.slotOf(entity) !== group.slot
   }
@@ -97,7 +99,8 @@ export class Grouping {
     this.#idle = []
   }
 
-  #groupAmong(groups: readonly Group[]): Group | undefined {
+  #groupAmong(groups: Groups): Group | undefined {
+    if ('slot' in groups) return groups.grouping === this.#index ? groups : undefined
     for (let i = 0; i < groups.length; i++) if (groups[i]!.grouping === this.#index) return groups[i]
     return undefined
   }

@@ -37,6 +37,8 @@ type SourceState = {
   readonly number: number
   layout: Layout | undefined
   segments: readonly Segment[]
+  /** Those that any segment has, ascending. */
+  columns: Uint32Array
   /** What it showed last: a copy, since a batch that is kept until the next one comes is garbage that is found late. */
   last: LastValues | undefined
   /** Since when it cannot be read, on the monotonic clock. */
@@ -44,6 +46,7 @@ type SourceState = {
 }
 
 type LastValues = {
+  /** Of the columns that any segment has. */
   values: Float64Array
   timeMs: number
   times: Float64Array | undefined
@@ -78,6 +81,8 @@ export type IntakeOptions = {
   settle(segments: readonly Segment[], beforeMs?: number): void
 }
 
+const NO_COLUMNS = new Uint32Array(0)
+
 export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions): Intake {
   const usesByFact = new Map<string, FactUse[]>()
   for (const use of uses) usesByFact.set(use.fact, [...(usesByFact.get(use.fact) ?? []), use])
@@ -90,7 +95,14 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
   function stateOf(source: Source): SourceState {
     let state = states.get(source)
     if (state === undefined) {
-      state = { number: ++lastNumber, layout: undefined, segments: [], last: undefined, failedMs: undefined }
+      state = {
+        number: ++lastNumber,
+        layout: undefined,
+        segments: [],
+        columns: NO_COLUMNS,
+        last: undefined,
+        failedMs: undefined,
+      }
       states.set(source, state)
       statesByNumber.set(state.number, state)
     }
@@ -101,7 +113,9 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     const before = state.segments
     if (before.length > 0) settle(before, timeMs)
     state.segments = segmentsOf(source, layout, timeMs, before, state.layout)
+    state.columns = columnsOf(state.segments)
     state.layout = layout
+    state.last = undefined
     leave(state, before, state.segments)
   }
 
@@ -163,7 +177,8 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     const { values, times, timeMs, absent } = state.last
     if (absent?.includes(column) === true) return undefined
     const stamp = times?.[column] ?? NaN
-    return { value: (values[column]! * multiply) / divide, timeMs: Number.isNaN(stamp) ? timeMs : stamp }
+    const value = values[state.columns.indexOf(column)]!
+    return { value: (value * multiply) / divide, timeMs: Number.isNaN(stamp) ? timeMs : stamp }
   }
 
   function end(state: SourceState): void {
@@ -188,7 +203,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     for (const { use, numbers, columns, multiply, divide } of state.segments) {
       use.reading.write(state.number, numbers, columns, batch, multiply, divide, isAbsent)
     }
-    if (state.segments.length > 0) state.last = kept(batch, state.last)
+    if (state.segments.length > 0) state.last = kept(batch, state.columns, state.last)
   }
 
   function take(batch: Batch): void {
@@ -247,15 +262,23 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
   }
 }
 
-function kept({ values, timeMs, times, absent }: Batch, before: LastValues | undefined): LastValues {
-  if (before === undefined || before.values.length !== values.length) {
-    return { values: values.slice(), timeMs, times, absent }
-  }
-  before.values.set(values)
-  before.timeMs = timeMs
-  before.times = times
-  before.absent = absent
-  return before
+function columnsOf(segments: readonly Segment[]): Uint32Array {
+  const columns = new Set(segments.flatMap(one => [...one.columns]))
+  return sharedNumbers(Uint32Array.from(columns).sort())
+}
+
+function kept(
+  { values, timeMs, times, absent }: Batch,
+  columns: Uint32Array,
+  before: LastValues | undefined,
+): LastValues {
+  const last = before ?? { values: new Float64Array(columns.length), timeMs, times, absent }
+  if (columns.length === values.length) last.values.set(values)
+  else for (let i = 0; i < columns.length; i++) last.values[i] = values[columns[i]!]!
+  last.timeMs = timeMs
+  last.times = times
+  last.absent = absent
+  return last
 }
 
 function isSame(numbers: readonly number[], known: Uint32Array): boolean {

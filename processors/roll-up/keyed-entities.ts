@@ -3,7 +3,7 @@
  * series also where its pods say different things.
  */
 import { countsBefore } from '../../pipeline/cluster/pod-state.ts'
-import { NO_GROUPS, type Entity, type Group } from './entity.ts'
+import { NO_GROUPS, type Entity, type Groups } from './entity.ts'
 import type { PodChange, PodRecord } from './pod-records.ts'
 import { Roster } from './roster.ts'
 
@@ -15,7 +15,7 @@ type Member = Entity & { readonly pod?: PodRecord['pod'] }
 type Draft = { readonly key: string; readonly members: Set<PodRecord>; source: Member } & Entity
 
 /** One whose labels may be others than before, with the groups that it was in. */
-export type Relabelled = { readonly entity: KeyedEntity; readonly before: readonly Group[] }
+export type Relabelled = { readonly entity: KeyedEntity; readonly before: Groups }
 
 export class KeyedEntities {
   readonly all = new Roster<KeyedEntity>()

@@ -5,8 +5,8 @@ import { liveNodes } from '../../pipeline/cluster/live-pods.ts'
 import { inAnySpelling, lookUpOrNothing, type LookUp } from '../../pipeline/cluster/look-up.ts'
 import type { Node } from '../../pipeline/cluster/objects.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
-import type { BoardRecord } from './device-records.ts'
-import { entityFrom, type Entity } from './entity.ts'
+import type { BoardRecord } from './board-records.ts'
+import { NO_GROUPS, type Entity } from './entity.ts'
 import { Attendance, Roster } from './roster.ts'
 
 export type NodeRecord = Entity & {
@@ -75,20 +75,15 @@ export class NodeRecords {
   }
 
   #recordOf(name: string, node: Node | undefined): NodeRecord {
-    const model = this.#models.get(name)
-    const attributes: Readonly<Record<string, string | undefined>> = {
-      cluster: this.#clusterId,
-      node: name,
+    return new NodeEntity({
+      name,
+      node,
+      clusterId: this.#clusterId,
       nodepool: node && this.#poolOf(node),
-      model: (node && gpuProduct(node.labels)) ?? model,
-      ready: String(node?.conditions.get('Ready') === 'True'),
-      schedulable: String(node?.schedulable ?? true),
-    }
-    const around = { pod: undefined, owner: undefined, namespace: undefined, node }
-    const get = (attribute: string): string | undefined =>
-      attributes[attribute] ?? (node && lookUpOrNothing(attribute)?.find(around))
-    const gpus = node ? gpusOf(node) : NaN
-    return { ...entityFrom(get), key: name, name, node, gpus, model, hasBoards: this.#models.has(name) }
+      gpus: node ? gpusOf(node) : NaN,
+      model: this.#models.get(name),
+      hasBoards: this.#models.has(name),
+    })
   }
 
   #poolOf(node: Node): string | undefined {
@@ -97,6 +92,58 @@ export class NodeRecords {
       if (pool !== undefined) return pool
     }
     return undefined
+  }
+}
+
+type NodeParts = Omit<NodeRecord, keyof Entity | 'key'> & {
+  readonly clusterId: string
+  readonly nodepool: string | undefined
+}
+
+class NodeEntity implements NodeRecord {
+  groups: Entity['groups'] = NO_GROUPS
+  readonly name: string
+  readonly node: Node | undefined
+  readonly gpus: number
+  readonly model: string | undefined
+  readonly hasBoards: boolean
+  readonly #clusterId: string
+  readonly #nodepool: string | undefined
+
+  constructor({ name, node, gpus, model, hasBoards, clusterId, nodepool }: NodeParts) {
+    this.name = name
+    this.node = node
+    this.gpus = gpus
+    this.model = model
+    this.hasBoards = hasBoards
+    this.#clusterId = clusterId
+    this.#nodepool = nodepool
+  }
+
+  get key(): string {
+    return this.name
+  }
+
+  get(attribute: string): string | undefined {
+    const { node } = this
+    switch (attribute) {
+      case 'cluster':
+        return this.#clusterId
+      case 'node':
+        return this.name
+      case 'nodepool':
+        return this.#nodepool
+      case 'model':
+        return (node && gpuProduct(node.labels)) ?? this.model
+      case 'ready':
+        return String(node?.conditions.get('Ready') === 'True')
+      case 'schedulable':
+        return String(node?.schedulable ?? true)
+      default:
+        return (
+          node && lookUpOrNothing(attribute)?.find({ pod: undefined, owner: undefined, namespace: undefined, node })
+        )
+    }
   }
 }
 

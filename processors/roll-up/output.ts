@@ -5,6 +5,7 @@ import { createLayout, EMPTY_LAYOUT, RunBuilder, type Layout } from '../../pipel
 import type { Metric } from '../../pipeline/model/series.ts'
 import type { Group, Grouping } from './entity.ts'
 import type { Shape } from './order.ts'
+import { roomFor } from './room.ts'
 
 /** The results of one metric, by slot of the group; NaN where there is no series. */
 export type Results = {
@@ -33,6 +34,9 @@ export type Output = {
   batch(results: ResultList, timeMs: number): Batch
 }
 
+/** In which values are collected before it is known how many there are. */
+let room = new Float64Array(0)
+
 /** The same metrics come at every flush, in the same order. */
 export function createOutput(source: Source, grouping: Pick<Grouping, 'groups' | 'version'>): Output {
   let layout: Layout = EMPTY_LAYOUT
@@ -59,42 +63,44 @@ export function createOutput(source: Source, grouping: Pick<Grouping, 'groups' |
     return areEqual(isEstimated, estimates[at]) && copy(values, columns, into) === length
   }
 
-  function rebuild(results: readonly Results[]): void {
+  /** Makes shapes and layout anew. Returns the values: each result is only there until the next is asked for. */
+  function rebuild(results: ResultList): Float64Array {
     const slots = grouping.groups.length
     const isSameGroup = new Uint8Array(slots)
     for (let slot = 0; slot < slots; slot++) isSameGroup[slot] = Number(grouping.groups[slot] === groups[slot])
     const runs = new RunBuilder()
     const next: Shape[] = []
+    const nextEstimates: (Uint8Array | undefined)[] = []
+    const metrics: Metric[] = []
     let length = 0
-    for (const { values, isEstimated } of results) {
+    for (let at = 0; at < results.length; at++) {
+      const { metric, values, isEstimated } = results.at(at)!
       const columns = new Int32Array(slots)
       const first = length
-      length = number(values, columns, first)
-      const at = next.push({ columns, first, length: length - first }) - 1
+      room = roomFor(room, first + slots)
+      length = number(values, columns, first, room)
+      next.push({ columns, first, length: length - first })
+      metrics.push(metric)
+      nextEstimates.push(isEstimated?.slice())
       // Which of them are others by that mark is not worth a look: it is rare.
       if (areEqual(isEstimated, estimates[at])) addRuns(runs, columns, shapes[at]?.columns, isSameGroup)
     }
     const kept = runs.finish()
     const isSame = length === layout.metricOf.length && kept.length === 3 && kept[2] === length
     shapes = next
-    estimates = results.map(({ isEstimated }) => isEstimated?.slice())
+    estimates = nextEstimates
     groups = grouping.groups.slice()
     version = grouping.version
-    if (isSame) return
-    const metrics = results.map(({ metric }) => metric)
-    const keptFrom = { id: layout.id, runs: kept }
-    layout = createLayout({ metrics, ...describe(next, groups, estimates, length), keptFrom })
+    if (!isSame) {
+      const keptFrom = { id: layout.id, runs: kept }
+      layout = createLayout({ metrics, ...describe(next, groups, estimates, length), keptFrom })
+    }
+    return room.slice(0, length)
   }
 
   return {
     batch(results, timeMs) {
-      let values = valuesOf(results)
-      if (values === undefined) {
-        const slots = grouping.groups.length
-        const all = Array.from({ length: results.length }, (_, at) => copyOf(results.at(at)!, slots))
-        rebuild(all)
-        values = valuesOf(all)!
-      }
+      const values = valuesOf(results) ?? rebuild(results)
       return { source, timeMs, outcome: 'ok', layout, values }
     },
   }
@@ -115,21 +121,21 @@ function copy(results: Float64Array, columns: Int32Array, values: Float64Array):
   return count
 }
 
-function copyOf({ values, ...rest }: Results, slots: number): Results {
-  return { ...rest, values: values.slice(0, slots) }
-}
-
 function areEqual(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
   if (one === undefined || other === undefined) return one === other
   return one.length === other.length && one.every((mark, slot) => mark === other[slot])
 }
 
 /** Gives every result the next column, and what has none -1. Returns the first column that is free then. */
-function number(values: Float64Array, columns: Int32Array, first: number): number {
+function number(values: Float64Array, columns: Int32Array, first: number, into: Float64Array): number {
   let column = first
   const { length } = columns
   columns[0] = -1
-  for (let slot = 1; slot < length; slot++) columns[slot] = values[slot] === values[slot] ? column++ : -1
+  for (let slot = 1; slot < length; slot++) {
+    const value = values[slot]!
+    columns[slot] = value === value ? column : -1
+    if (value === value) into[column++] = value
+  }
   return column
 }
 
@@ -181,5 +187,6 @@ function describe(
       labelsOf[column] = numberOfSlot[slot]!
     }
   }
-  return { labels, metricOf, labelsOf }
+  // A list that grew has room for more, which a copy has not.
+  return { labels: labels.slice(), metricOf, labelsOf }
 }

@@ -1,5 +1,5 @@
 /** Which readings are those of a pair: of its device, and its own where the device is shared. */
-import type { PairRecord } from './device-records.ts'
+import type { PairRecord } from './board-records.ts'
 import type { Model } from './model.ts'
 import { PodsOfThings } from './pods-of-things.ts'
 import { roomFor } from './room.ts'

@@ -9,14 +9,15 @@ import { isGpuResource, migProfile } from '../../pipeline/cluster/gpu-resources.
 import type { Identity } from '../../pipeline/cluster/identity.ts'
 import { jobOfPod } from '../../pipeline/cluster/job-of-pod.ts'
 import { livePods } from '../../pipeline/cluster/live-pods.ts'
-import { lookUpOrNothing } from '../../pipeline/cluster/look-up.ts'
+import { lookUpOrNothing, type Around } from '../../pipeline/cluster/look-up.ts'
 import type { Container, Pod } from '../../pipeline/cluster/objects.ts'
 import { askedGpus, type AskedGpus } from '../../pipeline/cluster/pod-gpus.ts'
 import { identifyPod, type WorkloadRules } from '../../pipeline/cluster/pod-identity.ts'
 import { isFinished } from '../../pipeline/cluster/pod-state.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
 import { haveChanged, recordLooks, type Dependencies } from '../../pipeline/model/dependencies.ts'
-import type { Entity } from './entity.ts'
+import { sharedWithLast } from '../../pipeline/model/shared.ts'
+import { NO_GROUPS, type Entity } from './entity.ts'
 import { Attendance, Roster } from './roster.ts'
 
 export type PodQuantity =
@@ -108,24 +109,73 @@ function recordOf(key: string, found: FoundPod, tables: ClusterTables, seen: See
   const isReserving = isReservation(pod, rules.assignment)
   const hasGpus = !isReserving && (asked !== undefined || claimed > 0)
   const share = hasGpus ? gpuShare(asked) : undefined
-  const attributes = attributesOf(pod, isReserving ? {} : identity, rules.clusterId, share)
-  return {
+  const quantities = {
+    gpus: hasGpus ? (asked === undefined ? claimed : (asked.gpus ?? NaN)) : NaN,
+    gpu_memory: hasGpus ? (asked?.memoryMib ?? 0) * rules.megabytesPerRequested : NaN,
+    cpu_requests: sumOf(pod.containers, 'requests', 'cpu'),
+    memory_requests: sumOf(pod.containers, 'requests', 'memory'),
+    cpu_limits: sumOf(pod.containers, 'limits', 'cpu'),
+    memory_limits: sumOf(pod.containers, 'limits', 'memory'),
+    // Quantities are written in thousandths, so a rounded number is the one that was meant.
+    millicpus: Math.round(sumOf(pod.containers, 'requests', 'cpu') * 1e6) / 1e3,
+  }
+  return new PodEntity({
     key,
     pod,
-    get: attribute => attributes[attribute] ?? lookUpOrNothing(attribute)?.find(around),
-    groups: [],
+    around,
+    attributes: sharedAttributes(attributesOf(pod, isReserving ? {} : identity, rules.clusterId, share)),
     conditions: conditionsOf(pod, hasGpus),
-    quantities: {
-      gpus: hasGpus ? (asked === undefined ? claimed : (asked.gpus ?? NaN)) : NaN,
-      gpu_memory: hasGpus ? (asked?.memoryMib ?? 0) * rules.megabytesPerRequested : NaN,
-      cpu_requests: sumOf(pod.containers, 'requests', 'cpu'),
-      memory_requests: sumOf(pod.containers, 'requests', 'memory'),
-      cpu_limits: sumOf(pod.containers, 'limits', 'cpu'),
-      memory_limits: sumOf(pod.containers, 'limits', 'memory'),
-      // Quantities are written in thousandths, so a rounded number is the one that was meant.
-      millicpus: Math.round(sumOf(pod.containers, 'requests', 'cpu') * 1e6) / 1e3,
-    },
+    quantities: sharedQuantities(quantities),
     dependencies,
+  })
+}
+
+/** What the pods of one workload, which follow each other, mostly have alike. */
+type Attributes = Readonly<Record<string, string | undefined>>
+
+const sharedAttributes = sharedWithLast<Attributes>(isSameRecord)
+const sharedQuantities = sharedWithLast<PodRecord['quantities']>(isSameRecord)
+
+function isSameRecord<V>(one: Readonly<Record<string, V>>, other: Readonly<Record<string, V>>): boolean {
+  for (const name in one) if (!Object.is(one[name], other[name])) return false
+  return true
+}
+
+type PodParts = Omit<PodRecord, keyof Entity> & { readonly attributes: Attributes; readonly around: Around }
+
+class PodEntity implements PodRecord {
+  groups: Entity['groups'] = NO_GROUPS
+  readonly key: string
+  readonly pod: Pod
+  readonly conditions: ReadonlySet<Condition>
+  readonly quantities: PodRecord['quantities']
+  readonly dependencies: Dependencies | undefined
+  readonly #attributes: Attributes
+  readonly #around: Around
+
+  constructor({ key, pod, conditions, quantities, dependencies, attributes, around }: PodParts) {
+    this.key = key
+    this.pod = pod
+    this.conditions = conditions
+    this.quantities = quantities
+    this.dependencies = dependencies
+    this.#attributes = attributes
+    this.#around = around
+  }
+
+  get(attribute: string): string | undefined {
+    switch (attribute) {
+      case 'pod':
+        return this.pod.name
+      case 'namespace':
+        return this.pod.namespace
+      case 'pod_uid':
+        return this.pod.uid
+      case 'node':
+        return this.pod.node
+      default:
+        return this.#attributes[attribute] ?? lookUpOrNothing(attribute)?.find(this.#around)
+    }
   }
 }
 
@@ -181,20 +231,11 @@ function imageOf({ containers }: Pod): string {
 }
 
 /** An object of one shape for all pods: there are many, and a Map takes four times the room. */
-function attributesOf(
-  pod: Pod,
-  identity: Identity,
-  clusterId: string,
-  share: GpuShare | undefined,
-): Readonly<Record<string, string | undefined>> {
+function attributesOf(pod: Pod, identity: Identity, clusterId: string, share: GpuShare | undefined): Attributes {
   const id = identity.workload_id?.value
   const job = id === undefined ? undefined : jobOfPod(pod, id, identity)
   return {
     cluster: clusterId,
-    pod: pod.name,
-    namespace: pod.namespace,
-    pod_uid: pod.uid,
-    node: pod.node,
     image: imageOf(pod),
     gpu_share: share,
     workload_id: id,

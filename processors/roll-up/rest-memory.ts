@@ -1,5 +1,5 @@
 /** What is used on devices and shown for no pair. */
-import type { DeviceRecord, RestRecord } from './device-records.ts'
+import type { DeviceRecord, RestRecord } from './board-records.ts'
 import { divided, type Measured } from './divided-memory.ts'
 import type { Model } from './model.ts'
 import type { PairReadings } from './pair-readings.ts'

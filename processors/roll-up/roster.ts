@@ -1,22 +1,58 @@
 /**
- * Records by key, in which each keeps its place for as long as it is there: arrays beside it stay as they are when one comes, goes or
- * changes, and only the places that have changed are looked at.
+ * Records that each keep their place for as long as they are there: arrays beside them stay as they are when one comes, goes or changes,
+ * and only the places that have changed are looked at.
  */
-export class Roster<T> {
+export class Places<T> {
   /** By place; undefined where nobody is. */
   readonly list: (T | undefined)[] = []
-  readonly #places = new Map<string, number>()
   readonly #free: number[] = []
   #changed = new Set<number>()
 
   get size(): number {
-    return this.#places.size
+    return this.list.length - this.#free.length
   }
 
   /** Places where somebody else is, or nobody any more, since the last `settle`. */
   get changed(): ReadonlySet<number> {
     return this.#changed
   }
+
+  values(): Iterable<T> {
+    return this.list.values().filter(record => record !== undefined)
+  }
+
+  /** Gives one that comes a place. */
+  add(record: T): number {
+    const place = this.#free.pop() ?? this.list.length
+    this.replace(place, record)
+    return place
+  }
+
+  replace(place: number, record: T): void {
+    if (this.list[place] === record) return
+    this.list[place] = record
+    this.#changed.add(place)
+  }
+
+  /** The record is the same, but what follows from it may be something else. */
+  touch(place: number): void {
+    this.#changed.add(place)
+  }
+
+  remove(place: number): void {
+    this.list[place] = undefined
+    this.#free.push(place)
+    this.#changed.add(place)
+  }
+
+  settle(): void {
+    if (this.#changed.size > 0) this.#changed = new Set()
+  }
+}
+
+/** Such records by key. */
+export class Roster<T> extends Places<T> {
+  readonly #places = new Map<string, number>()
 
   get(key: string): T | undefined {
     const place = this.#places.get(key)
@@ -36,37 +72,27 @@ export class Roster<T> {
     return this.#places.keys()
   }
 
-  *values(): Generator<T> {
+  /** In the order in which they came. */
+  override *values(): Generator<T> {
     for (const place of this.#places.values()) yield this.list[place]!
   }
 
   put(key: string, record: T): number {
-    let place = this.#places.get(key)
-    if (place === undefined) {
-      place = this.#free.pop() ?? this.list.length
-      this.#places.set(key, place)
-    } else if (this.list[place] === record) return place
-    this.list[place] = record
-    this.#changed.add(place)
+    const known = this.#places.get(key)
+    if (known !== undefined) {
+      this.replace(known, record)
+      return known
+    }
+    const place = this.add(record)
+    this.#places.set(key, place)
     return place
-  }
-
-  /** The record is the same, but what follows from it may be something else. */
-  touch(place: number): void {
-    this.#changed.add(place)
   }
 
   delete(key: string): void {
     const place = this.#places.get(key)
     if (place === undefined) return
     this.#places.delete(key)
-    this.list[place] = undefined
-    this.#free.push(place)
-    this.#changed.add(place)
-  }
-
-  settle(): void {
-    if (this.#changed.size > 0) this.#changed = new Set()
+    this.remove(place)
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { EMPTY_LABELS } from '../../../pipeline/model/labels.ts'
 import { createActivity } from '../../../processors/roll-up/activity.ts'
 import { BoardTimes } from '../../../processors/roll-up/board-times.ts'
-import type { JobRecord, PairRecord } from '../../../processors/roll-up/device-records.ts'
+import type { JobRecord, PairRecord } from '../../../processors/roll-up/board-records.ts'
 import { entityFrom } from '../../../processors/roll-up/entity.ts'
 import type { Model } from '../../../processors/roll-up/model.ts'
 import type { PairReadings } from '../../../processors/roll-up/pair-readings.ts'
@@ -15,13 +15,15 @@ import { Time } from '../../../processors/roll-up/times.ts'
 
 const SPEC = {} as ValueSpec
 
+type KeyedPair = PairRecord & { readonly key: string }
+
 /** One device, `GPU`, of which two readings may tell that it is busy. Times are in seconds. */
 function activityOf({ isWanted = true } = {}) {
   const devices = new Things()
   const readings = [0, 1].map(() => new Reading(devices, { keep: 'value', activeAbove: 0 }))
   const values = { devices, activity: (kind: string) => (kind === 'device' ? readings : []) } as unknown as Values
   const boards = new Roster<unknown>()
-  const [pairs, jobs, pods] = [new Roster<PairRecord>(), new Roster<JobRecord>(), new Roster<unknown>()]
+  const [pairs, jobs, pods] = [new Roster<KeyedPair>(), new Roster<JobRecord>(), new Roster<unknown>()]
   const workloads = { all: new Roster<unknown>() }
   const podChanges: { before: unknown; now: unknown }[] = []
   const model = { devices: { pairs, jobs, boards }, pods, workloads, podChanges } as unknown as Model
@@ -56,7 +58,7 @@ function activityOf({ isWanted = true } = {}) {
       readings[reading]!.write(1, numbers, Uint32Array.of(0), batch, 1, 1, undefined)
     },
     /** Has these pairs, and no others. Pods and workloads stay. */
-    note(...now: PairRecord[]) {
+    note(...now: KeyedPair[]) {
       for (const key of pairs.keys()) if (!now.some(one => one.key === key)) pairs.delete(key)
       for (const one of now) {
         const { holder } = one
@@ -97,13 +99,13 @@ function activityOf({ isWanted = true } = {}) {
   }
 }
 
-function pair(pod: string, { isShared = false, isNamed = true } = {}): PairRecord {
+function pair(pod: string, { isShared = false, isNamed = true } = {}): KeyedPair {
   const isJob = pod.startsWith('job ')
   const workload = isJob ? pod.slice('job '.length) : `${pod} work`
   const entity = entityFrom(name => (name === 'workload_id' ? workload : undefined))
   const holder = { ...entity, key: pod, ...(isJob && { host: undefined }) }
   const assignment = { isShared, device: { holders: isNamed ? [{}] : [] } }
-  return { key: `${pod}\nGPU`, holder, device: { key: 'GPU', assignment }, share: 1 } as unknown as PairRecord
+  return { key: `${pod}\nGPU`, holder, device: { key: 'GPU', assignment }, share: 1 } as unknown as KeyedPair
 }
 
 describe('activity', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { entityFrom, Grouping } from '../../../processors/roll-up/entity.ts'
 import { KeyedEntities } from '../../../processors/roll-up/keyed-entities.ts'
+import { unpacked } from '../../../processors/roll-up/one-or-many.ts'
 import type { PodChange, PodRecord } from '../../../processors/roll-up/pod-records.ts'
 import { podNamed, type PodParts } from '../../support/cluster-objects.ts'
 
@@ -60,7 +61,7 @@ describe('what pods belong to', () => {
     const entities = of(a, b)
     new Grouping(0, [['workload', 'workload_id']], []).slotOf(entities.all.get('w')!)
     const { groups } = entities.all.get('w')!
-    assert.equal(groups.length, 1)
+    assert.equal(unpacked(groups).length, 1)
     entities.refresh([{ before: b, now: undefined }], [])
     assert.equal(entities.all.get('w')!.groups, groups)
     assert.equal(entities.relabelled.length, 0)

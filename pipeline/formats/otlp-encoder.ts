@@ -11,6 +11,7 @@ import { createProtobufDialect } from './otlp-protobuf-dialect.ts'
 import { createProtobufPattern } from './otlp-protobuf-pattern.ts'
 import { ProtobufWriter } from './otlp-protobuf-writer.ts'
 import { RepeatedSamples } from './otlp-repeated.ts'
+import type { RequestWriter } from './otlp-request-writer.ts'
 import { Walk, type WalkOptions } from './otlp-walk.ts'
 
 export type OtlpEncoding = 'proto' | 'json'
@@ -20,8 +21,12 @@ export type OtlpEncoderOptions = EntityOptions &
   Pick<WalkOptions, 'dropNotANumber' | 'maxPoints' | 'maxBytes' | 'leftOut'> & {
     readonly encoding: OtlpEncoding
     readonly maxAttributes: number
-    /** Takes a whole request; its bytes are written over when this returns. */
-    emit(request: { readonly body: Uint8Array; readonly points: number }): void
+    /** Takes a whole request; its bytes are written over when this returns, unless they are kept in exchange for other memory. */
+    emit(request: {
+      readonly body: Uint8Array
+      readonly points: number
+      readonly keep?: (instead: ArrayBuffer) => void
+    }): void
   }
 
 export type OtlpEncoder = {
@@ -52,7 +57,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
   const dialect = encoding === 'proto' ? createProtobufDialect() : createJsonDialect()
   const createPattern = encoding === 'proto' ? createProtobufPattern : undefined
   const planFor = createEncodePlanner({ ...options, split: createSplit(options), dialect, createPattern })
-  const writer = encoding === 'proto' ? new ProtobufWriter() : new JsonWriter()
+  const writer: RequestWriter = encoding === 'proto' ? new ProtobufWriter() : new JsonWriter()
   const walk = new Walk(writer, { ...options, full: send })
   const known = new WeakMap<Source, Known>()
   const samples = new RepeatedSamples()
@@ -61,7 +66,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
 
   function send(points: number): void {
     request++
-    emit({ body: writer.take(), points })
+    emit({ body: writer.take(), points, ...(writer.keep !== undefined && { keep: writer.keep }) })
   }
 
   function end(source: Source, after: EncodePlan | undefined, timeMs: number): void {

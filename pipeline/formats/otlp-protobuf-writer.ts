@@ -46,10 +46,10 @@ export class ProtobufWriter implements RequestWriter, PatternWriter {
   readonly numberBytes = 4 * FIXED + 16
   readonly partBytes = 24
   readonly next = new Float64Array(3)
-  #bytes: Uint8Array<ArrayBuffer>
-  #view: DataView
+  #bytes!: Uint8Array<ArrayBuffer>
+  #view!: DataView
   /** Where the last written byte is. */
-  #at: number
+  #at!: number
   #metricEnd = 0
   #groupEnd = 0
   #metric: MetricBytes | undefined
@@ -60,11 +60,14 @@ export class ProtobufWriter implements RequestWriter, PatternWriter {
   /** How far the value of the last number is from the end of the request. */
   valueDistance = 0
   readonly patterns: PatternWriter = this
+  readonly keep = (instead: ArrayBuffer): void => {
+    this.#bytes = new Uint8Array(instead)
+    this.#view = new DataView(instead)
+    this.#at = instead.byteLength
+  }
 
   constructor(expectedBytes = FIRST_BYTES) {
-    this.#bytes = new Uint8Array(expectedBytes)
-    this.#view = new DataView(this.#bytes.buffer)
-    this.#at = expectedBytes
+    this.keep(new ArrayBuffer(expectedBytes))
   }
 
   get length(): number {

@@ -29,6 +29,8 @@ export type RequestWriter = {
   readonly patterns?: PatternWriter
   /** The request. Its bytes are written over by the next one. */
   take(): Uint8Array
+  /** What was taken stays as it is, and what comes next is written into other memory. */
+  readonly keep?: (instead: ArrayBuffer) => void
 }
 
 export type PatternWriter = {

@@ -8,6 +8,7 @@ import { scaleOf } from '../../../pipeline/model/scale.ts'
 import { metricFrom } from '../../../pipeline/model/series.ts'
 import { createSource } from '../../support/batch-from-text.ts'
 import { otlpEncoding } from '../../support/otlp-encoding.ts'
+import { decodeRequest, linesOf } from '../../support/otlp-judge.ts'
 
 const source = createSource('s')
 const METRICS = ['a', 'b', 'c'].map(name => metricFrom({ name, type: 'gauge', help: `Help of ${name}.` }))
@@ -119,6 +120,25 @@ describe('OTLP of groups that have a pattern', () => {
       const sum = otlp.requests.reduce((all, { points }) => all + points, 0)
       assert.equal(sum, layout.metricOf.length)
     }
+  })
+
+  it('writes into other memory where that of a request is kept', () => {
+    const layout = layoutOf(2000)
+    const kept: Uint8Array[] = []
+    const encoding = otlpEncoding({
+      maxPoints: 700,
+      emit({ body, keep }) {
+        kept.push(body)
+        // Now more than is needed, now less.
+        keep!(new ArrayBuffer(kept.length % 2 === 0 ? 2 ** 16 : 2 ** 10))
+      },
+    })
+    const batch = batchOf(layout, 1000, column => column)
+    encoding.add(batch)
+    encoding.flush()
+    assert.ok(kept.length > 5)
+    const lines = kept.flatMap(body => linesOf(decodeRequest('proto', body))).sort()
+    assert.deepEqual(lines, anew(batch, false))
   })
 
   it('leaves out a number that is none, and has it again when it is one', () => {

@@ -34,22 +34,41 @@ export function copyWords(to: DataView, at: number, from: DataView, start: numbe
 
 /** Copies from[start, end) to `at`, and not a byte more. No eight of them may be a NaN. */
 export function copyExactly(to: DataView, at: number, from: DataView, start: number, end: number): void {
-  const length = (end - start) | 0
-  if (length < 8) {
-    for (let i = 0; i < length; i++) to.setUint8(at + i, from.getUint8(start + i))
+  if (end - start < 32) {
+    copyFew(to, at, from, start, end)
     return
   }
-  let p = 0
-  for (; p <= length - 32; p = (p + 32) | 0) {
-    const first = from.getFloat64((start + p) | 0, true)
-    const second = from.getFloat64((start + p + 8) | 0, true)
-    const third = from.getFloat64((start + p + 16) | 0, true)
-    const fourth = from.getFloat64((start + p + 24) | 0, true)
-    to.setFloat64((at + p) | 0, first, true)
-    to.setFloat64((at + p + 8) | 0, second, true)
-    to.setFloat64((at + p + 16) | 0, third, true)
-    to.setFloat64((at + p + 24) | 0, fourth, true)
+  const last = (end - 32) | 0
+  let q = at | 0
+  for (let p = start | 0; p < last; p = (p + 32) | 0) {
+    copyStride(to, q, from, p)
+    q = (q + 32) | 0
   }
-  for (; p <= length - 8; p = (p + 8) | 0) to.setFloat64((at + p) | 0, from.getFloat64((start + p) | 0, true), true)
-  to.setFloat64((at + length - 8) | 0, from.getFloat64((start + length - 8) | 0, true), true)
+  // Of the last stride some may be there already.
+  copyStride(to, (at + last - start) | 0, from, last)
+}
+
+function copyStride(to: DataView, q: number, from: DataView, p: number): void {
+  const fourth = from.getFloat64((p + 24) | 0, true)
+  const third = from.getFloat64((p + 16) | 0, true)
+  const second = from.getFloat64((p + 8) | 0, true)
+  const first = from.getFloat64(p, true)
+  to.setFloat64((q + 24) | 0, fourth, true)
+  to.setFloat64((q + 16) | 0, third, true)
+  to.setFloat64((q + 8) | 0, second, true)
+  to.setFloat64(q, first, true)
+}
+
+function copyFew(to: DataView, at: number, from: DataView, start: number, end: number): void {
+  const last = (end - 8) | 0
+  if (last < start) {
+    for (let p = start; p < end; p++) to.setUint8(at + p - start, from.getUint8(p))
+    return
+  }
+  let q = at | 0
+  for (let p = start | 0; p < last; p = (p + 8) | 0) {
+    to.setFloat64(q, from.getFloat64(p, true), true)
+    q = (q + 8) | 0
+  }
+  to.setFloat64((at + last - start) | 0, from.getFloat64(last, true), true)
 }

@@ -123,7 +123,7 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
     blocks.trim(SLACK)
     groups.arena.trim()
     const metrics = listOf(layout.metrics)
-    const planned = patternTable?.plan({ layout, columns, starts, metrics, blocks })
+    const planned = patternTable?.plan({ layout, columns, starts, metrics, blocks, groups: groups.arena })
     return {
       layout,
       groups: groups.arena,

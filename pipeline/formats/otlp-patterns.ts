@@ -4,19 +4,18 @@
  */
 import type { ByteArena } from './byte-arena.ts'
 import type { MetricBytes } from './otlp-dialect.ts'
+import type { Groups } from './otlp-groups.ts'
 import type { Layout } from '../model/layout.ts'
 
 export type Pattern = {
-  /** All that is inside of a scope is bytes[start, end), with zeros for what differs; some bytes stand before it. */
-  readonly bytes: DataView
-  readonly start: number
-  readonly end: number
+  /** A scope with all that is in it, zeros for what differs. */
+  readonly bytes: Uint8Array
   /** By point: how far the beginning of its value is from the end. */
   readonly places: Uint32Array
 }
 
-/** Of points of these metrics, in this order, whose attributes have so many bytes. */
-export type CreatePattern = (metrics: readonly MetricBytes[], attributeBytes: number) => Pattern
+/** Of points of these metrics, in this order, whose attributes have so many bytes, in a scope that begins like this. */
+export type CreatePattern = (scope: Uint8Array, metrics: readonly MetricBytes[], attributeBytes: number) => Pattern
 
 /** By group the number of its pattern, NONE where points have to be put together one by one. */
 export type PlannedPatterns = { readonly patterns: readonly Pattern[]; readonly patternOf: Uint8Array }
@@ -28,6 +27,7 @@ type Columns = {
   readonly starts: Uint32Array
   readonly metrics: readonly MetricBytes[]
   readonly blocks: ByteArena
+  readonly groups: Groups
 }
 
 export const NONE = 0xff
@@ -67,18 +67,19 @@ export class PatternTable {
     return { patterns, patternOf }
   }
 
-  #patternOf({ layout, columns, starts, metrics, blocks }: Columns, group: number): Pattern {
+  #patternOf({ layout, columns, starts, metrics, blocks, groups }: Columns, group: number): Pattern {
     const its = Array.from(
       columns.subarray(starts[group], starts[group + 1]),
       column => metrics[layout.metricOf[column]!]!,
     )
     const attributeBytes = blockLength(blocks, layout.labelsOf[columns[starts[group]!]!]!)
-    const key = `${attributeBytes} ${its.map(metric => this.#numberOf(metric)).join(' ')}`
+    const scope = groups.bytes.slice(groups.starts[2 * group + 1], groups.starts[2 * group + 2])
+    const key = `${attributeBytes} ${its.map(metric => this.#numberOf(metric)).join(' ')} ${scope.toHex()}`
     let pattern = this.#known.get(key)
     if (pattern === undefined) {
       // Plans keep those that they have.
       if (this.#known.size === MAX_KNOWN) this.#known.clear()
-      this.#known.set(key, (pattern = this.#create(its, attributeBytes)))
+      this.#known.set(key, (pattern = this.#create(scope, its, attributeBytes)))
     }
     return pattern
   }
@@ -116,7 +117,11 @@ function hashOf({ layout: { metricOf, labelsOf }, columns, starts, blocks }: Col
   return hash
 }
 
-function isAlike({ layout: { metricOf, labelsOf }, columns, starts, blocks }: Columns, a: number, b: number): boolean {
+function isAlike(
+  { layout: { metricOf, labelsOf }, columns, starts, blocks, groups }: Columns,
+  a: number,
+  b: number,
+): boolean {
   const count = starts[a + 1]! - starts[a]!
   if (starts[b + 1]! - starts[b]! !== count) return false
   const [first, other] = [columns[starts[a]!]!, columns[starts[b]!]!]
@@ -124,5 +129,12 @@ function isAlike({ layout: { metricOf, labelsOf }, columns, starts, blocks }: Co
   for (let i = 0; i < count; i++) {
     if (metricOf[columns[starts[a]! + i]!] !== metricOf[columns[starts[b]! + i]!]) return false
   }
+  return haveOneScope(groups, a, b)
+}
+
+function haveOneScope({ bytes, starts }: Groups, a: number, b: number): boolean {
+  const [from, to, other] = [starts[2 * a + 1]!, starts[2 * a + 2]!, starts[2 * b + 1]!]
+  if (starts[2 * b + 2]! - other !== to - from) return false
+  for (let i = from; i < to; i++) if (bytes[i] !== bytes[other + i - from]) return false
   return true
 }

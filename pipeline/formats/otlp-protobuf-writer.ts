@@ -188,20 +188,33 @@ export class ProtobufWriter implements RequestWriter, PatternWriter {
     this.#at = this.#writeLength(start, this.#metricEnd - start, METRICS)
   }
 
-  closeGroup(): void {
+  /** What is around the metrics of a group, but for its resource. */
+  closeScope(): void {
     const { view, starts, isPlain } = this.#groups!
-    const copy = isPlain ? copyExactly : copyWords
-    const from = starts[2 * this.#group]!
-    const between = starts[2 * this.#group + 1]!
+    const from = starts[2 * this.#group + 1]!
     const to = starts[2 * this.#group + 2]!
-    this.#reserve(to - from + 16)
-    let at = this.#at - (to - between)
-    copy(this.#view, at, view, between, to)
-    at = this.#writeLength(at, this.#groupEnd - at, SCOPE_METRICS) - (between - from)
-    copy(this.#view, at, view, from, between)
-    this.#at = this.#writeLength(at, this.#groupEnd - at, RESOURCE_METRICS)
+    // And for the resource.
+    this.#reserve(to - starts[2 * this.#group]! + 32)
+    const at = this.#at - (to - from)
+    const copy = isPlain ? copyExactly : copyWords
+    copy(this.#view, at, view, from, to)
+    this.#at = this.#writeLength(at, this.#groupEnd - at, SCOPE_METRICS)
+  }
+
+  closeGroup(): void {
+    this.closeScope()
+    this.#closeResource(this.#groups!, this.#group, this.#groupEnd)
     // It may be of a plan that is not used any more.
     this.#groups = undefined
+  }
+
+  #closeResource({ view, starts, isPlain }: Groups, group: number, end: number): void {
+    const from = starts[2 * group]!
+    const to = starts[2 * group + 1]!
+    const at = this.#at - (to - from)
+    const copy = isPlain ? copyExactly : copyWords
+    copy(this.#view, at, view, from, to)
+    this.#at = this.#writeLength(at, end - at, RESOURCE_METRICS)
   }
 
   group(
@@ -214,12 +227,13 @@ export class ProtobufWriter implements RequestWriter, PatternWriter {
     timeMs: number,
   ): void {
     const { bytes, places } = pattern
-    this.openGroup(groups, group)
-    this.#reserve(pattern.end - pattern.start)
+    this.#reserve(bytes.length + groups.starts[2 * group + 1]! - groups.starts[2 * group]! + 16)
     const view = this.#view
     const end = this.#at | 0
-    copyDown(view, end, bytes, pattern.start, pattern.end)
-    const time = this.#bitsOf(timeMs)
+    const start = (end - bytes.length) | 0
+    this.#bytes.set(bytes, start)
+    if (timeMs !== this.#time[0]) this.#bitsOf(timeMs)
+    const time = this.#time[1]!
     const from = blocks.starts[block]! | 0
     const to = blocks.starts[block + 1]! | 0
     for (let i = 0; i < places.length; i++) {
@@ -228,8 +242,8 @@ export class ProtobufWriter implements RequestWriter, PatternWriter {
       view.setFloat64(at, numbers[i]!, true)
       if (to > from) copyExactly(view, at + 8, blocks.view, from, to)
     }
-    this.#at = end - (pattern.end - pattern.start)
-    this.closeGroup()
+    this.#at = start
+    this.#closeResource(groups, group, end)
   }
 
   take(): Uint8Array {

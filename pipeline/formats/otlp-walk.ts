@@ -71,7 +71,7 @@ export class Walk {
       if (dropNotANumber && value - value !== 0) return false
       numbers[i] = value
     }
-    const size = pattern.end - pattern.start + groupLength(plan, group) + AROUND
+    const size = pattern.bytes.length + groupLength(plan, group) + AROUND
     if (this.points + count > maxPoints || this.#writer.length + size > maxBytes) {
       if (count > maxPoints || size > maxBytes) return false
       this.#cut(false)

@@ -10,8 +10,11 @@ import type { Layout } from '../model/layout.ts'
 export type Pattern = {
   /** A scope with all that is in it, zeros for what differs. */
   readonly bytes: Uint8Array
+  readonly length: number
   /** By point: how far the beginning of its value is from the end. */
   readonly places: Uint32Array
+  readonly count: number
+  readonly attributeBytes: number
 }
 
 /** Of points of these metrics, in this order, whose attributes have so many bytes, in a scope that begins like this. */

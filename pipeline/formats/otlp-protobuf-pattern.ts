@@ -32,5 +32,6 @@ export function createProtobufPattern(
   }
   writer.closeMetric()
   writer.closeScope()
-  return { bytes: writer.take().slice(), places }
+  const bytes = writer.take().slice()
+  return { bytes, length: bytes.length, places, count: places.length, attributeBytes }
 }

@@ -217,30 +217,25 @@ export class ProtobufWriter implements RequestWriter, PatternWriter {
     this.#at = this.#writeLength(at, end - at, RESOURCE_METRICS)
   }
 
-  group(
-    pattern: Pattern,
-    groups: Groups,
-    group: number,
-    blocks: ByteArena,
-    block: number,
-    numbers: Float64Array,
-    timeMs: number,
-  ): void {
-    const { bytes, places } = pattern
-    this.#reserve(bytes.length + groups.starts[2 * group + 1]! - groups.starts[2 * group]! + 16)
+  group(pattern: Pattern, groups: Groups, group: number, blocks: ByteArena, block: number, values: Float64Array): void {
+    const { bytes, length, places, count, attributeBytes } = pattern
+    this.#reserve(length + groups.starts[2 * group + 1]! - groups.starts[2 * group]! + 16)
     const view = this.#view
     const end = this.#at | 0
-    const start = (end - bytes.length) | 0
+    const start = (end - length) | 0
     this.#bytes.set(bytes, start)
-    if (timeMs !== this.#time[0]) this.#bitsOf(timeMs)
+    if (this.next[TIME_MS]! !== this.#time[0]) this.#bitsOf(this.next[TIME_MS]!)
     const time = this.#time[1]!
-    const from = blocks.starts[block]! | 0
-    const to = blocks.starts[block + 1]! | 0
-    for (let i = 0; i < places.length; i++) {
+    for (let i = 0; i < count; i++) {
       const at = (end - places[i]!) | 0
       view.setFloat64((at - FIXED) | 0, time, true)
-      view.setFloat64(at, numbers[i]!, true)
-      if (to > from) copyExactly(view, at + 8, blocks.view, from, to)
+      view.setFloat64(at, values[i]!, true)
+    }
+    if (attributeBytes > 0) {
+      const from = blocks.starts[block]! | 0
+      for (let i = 0; i < count; i++) {
+        copyExactly(view, (end - places[i]! + 8) | 0, blocks.view, from, (from + attributeBytes) | 0)
+      }
     }
     this.#at = start
     this.#closeResource(groups, group, end)

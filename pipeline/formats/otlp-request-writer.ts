@@ -34,16 +34,8 @@ export type RequestWriter = {
 }
 
 export type PatternWriter = {
-  /** A whole group of numbers, all of one time, with attributes `block`. */
-  group(
-    pattern: Pattern,
-    groups: Groups,
-    group: number,
-    blocks: ByteArena,
-    block: number,
-    numbers: Float64Array,
-    timeMs: number,
-  ): void
+  /** A whole group of numbers, all with attributes `block` and the time that is in `next`. */
+  group(pattern: Pattern, groups: Groups, group: number, blocks: ByteArena, block: number, values: Float64Array): void
 }
 
 /** Places in `next`. The start is NaN where there is none. */

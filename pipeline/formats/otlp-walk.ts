@@ -46,6 +46,7 @@ export class Walk {
     const before = this.#cuts
     // A pattern has one time for all, and none that they began at.
     const isEven = isAbsent === undefined && batch.times === undefined && batch.starts === undefined
+    this.#writer.next[TIME_MS] = batch.timeMs
     for (let group = from; group < count; group++) {
       if (this.#cuts !== before) return group
       if (!isEven || !this.#isByPattern(plan, group, batch)) this.#numbers(plan, group, batch, isAbsent)
@@ -56,14 +57,14 @@ export class Walk {
   }
 
   /** Writes a group as a copy of its pattern. False if it has none, or if not all of its numbers can be sent together. */
-  #isByPattern(plan: EncodePlan, group: number, { values, timeMs }: Batch): boolean {
+  #isByPattern(plan: EncodePlan, group: number, { values }: Batch): boolean {
     const number = plan.patternOf[group]!
     if (number === NONE) return false
     const pattern = plan.patterns[number]!
     const { columns, layout, isScaled } = plan
     const { dropNotANumber, maxBytes, maxPoints } = this.#options
     const first = plan.starts[group]!
-    const count = pattern.places.length
+    const { count } = pattern
     const numbers = this.#numbersOf
     for (let i = 0; i < count; i++) {
       const column = columns[first + i]!
@@ -71,13 +72,13 @@ export class Walk {
       if (dropNotANumber && value - value !== 0) return false
       numbers[i] = value
     }
-    const size = pattern.bytes.length + groupLength(plan, group) + AROUND
+    const size = pattern.length + groupLength(plan, group) + AROUND
     if (this.points + count > maxPoints || this.#writer.length + size > maxBytes) {
       if (count > maxPoints || size > maxBytes) return false
       this.#cut(false)
     }
     const block = layout.labelsOf[columns[first]!]! + 1
-    this.#writer.patterns!.group(pattern, plan.groups, group, plan.blocks, block, numbers, timeMs)
+    this.#writer.patterns!.group(pattern, plan.groups, group, plan.blocks, block, numbers)
     this.points += count
     return true
   }

@@ -212,8 +212,8 @@ export class ProtobufWriter implements RequestWriter, PatternWriter {
     const from = starts[2 * group]!
     const to = starts[2 * group + 1]!
     const at = this.#at - (to - from)
-    const copy = isPlain ? copyExactly : copyWords
-    copy(this.#view, at, view, from, to)
+    if (isPlain) copyExactly(this.#view, at, view, from, to)
+    else copyWords(this.#view, at, view, from, to)
     this.#at = this.#writeLength(at, end - at, RESOURCE_METRICS)
   }
 

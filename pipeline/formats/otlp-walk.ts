@@ -49,38 +49,45 @@ export class Walk {
     this.#writer.next[TIME_MS] = batch.timeMs
     for (let group = from; group < count; group++) {
       if (this.#cuts !== before) return group
-      if (!isEven || !this.#isByPattern(plan, group, batch)) this.#numbers(plan, group, batch, isAbsent)
+      if (isEven && plan.composites === undefined) group = this.#byPatterns(plan, group, batch)
+      if (group === count) break
+      this.#numbers(plan, group, batch, isAbsent)
       if (plan.composites !== undefined) this.#composites(plan, plan.composites, group, batch, isAbsent)
     }
     this.#leaveOut(plan)
     return -1
   }
 
-  /** Writes a group as a copy of its pattern. False if it has none, or if not all of its numbers can be sent together. */
-  #isByPattern(plan: EncodePlan, group: number, { values }: Batch): boolean {
-    const number = plan.patternOf[group]!
-    if (number === NONE) return false
-    const pattern = plan.patterns[number]!
-    const { columns, layout, isScaled } = plan
+  /**
+   * Writes groups as copies of their patterns, one after the other. Returns the first that has none, has numbers that are not to be sent,
+   * or does not fit into the request.
+   */
+  #byPatterns(plan: EncodePlan, from: number, { values }: Batch): number {
+    const { patterns, patternOf, columns, starts, groups, blocks, layout, isScaled } = plan
     const { dropNotANumber, maxBytes, maxPoints } = this.#options
-    const first = plan.starts[group]!
-    const { count } = pattern
+    const writer = this.#writer
     const numbers = this.#numbersOf
-    for (let i = 0; i < count; i++) {
-      const column = columns[first + i]!
-      const value = isScaled ? applyScale(values[column]!, layout.scales[layout.metricOf[column]!]!) : values[column]!
-      if (dropNotANumber && value - value !== 0) return false
-      numbers[i] = value
+    let { points } = this
+    let group = from
+    each: for (; group < patternOf.length; group++) {
+      const number = patternOf[group]!
+      if (number === NONE) break
+      const pattern = patterns[number]!
+      const { count } = pattern
+      const size = pattern.length + groups.starts[2 * group + 1]! - groups.starts[2 * group]! + AROUND
+      if (points + count > maxPoints || writer.length + size > maxBytes) break
+      const first = starts[group]!
+      for (let i = 0; i < count; i++) {
+        const column = columns[first + i]!
+        const value = isScaled ? applyScale(values[column]!, layout.scales[layout.metricOf[column]!]!) : values[column]!
+        if (dropNotANumber && value - value !== 0) break each
+        numbers[i] = value
+      }
+      writer.patterns!.group(pattern, groups, group, blocks, layout.labelsOf[columns[first]!]! + 1, numbers)
+      points += count
     }
-    const size = pattern.length + groupLength(plan, group) + AROUND
-    if (this.points + count > maxPoints || this.#writer.length + size > maxBytes) {
-      if (count > maxPoints || size > maxBytes) return false
-      this.#cut(false)
-    }
-    const block = layout.labelsOf[columns[first]!]! + 1
-    this.#writer.patterns!.group(pattern, plan.groups, group, plan.blocks, block, numbers)
-    this.points += count
-    return true
+    this.points = points
+    return group
   }
 
   #leaveOut({ leftOut }: EncodePlan): void {

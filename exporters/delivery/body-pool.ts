@@ -5,6 +5,8 @@
 const MAX_FREE_BYTES = 4 * 2 ** 20
 /** A body that is far larger than those that come now does not keep its memory. */
 const MAX_ROOM = 4
+/** What is not filled by so much of it is not kept for a body: a queue is limited by the bytes that are in it. */
+const FILLED = 0.75
 
 export class BodyPool {
   readonly #free: ArrayBuffer[] = []
@@ -18,6 +20,13 @@ export class BodyPool {
     return copy
   }
 
+  /** Keeps the memory of a body as it is, and gives other memory for one as long. Undefined where a copy takes far less. */
+  exchange({ buffer, length }: Uint8Array<ArrayBuffer>): ArrayBuffer | undefined {
+    if (length < FILLED * buffer.byteLength) return undefined
+    this.#made.add(buffer)
+    return this.#take(length, 1 / FILLED).buffer
+  }
+
   /** Nobody looks at these bytes any more. Those that are no copy from here share their memory with others. */
   give({ buffer }: Uint8Array): void {
     if (!this.#made.has(buffer)) return
@@ -27,8 +36,8 @@ export class BodyPool {
     while (this.#freeBytes > MAX_FREE_BYTES) this.#freeBytes -= this.#free.shift()!.byteLength
   }
 
-  #take(length: number): Uint8Array {
-    const at = this.#free.findLastIndex(({ byteLength }) => byteLength >= length && byteLength <= MAX_ROOM * length)
+  #take(length: number, maxRoom = MAX_ROOM): Uint8Array<ArrayBuffer> {
+    const at = this.#free.findLastIndex(({ byteLength }) => byteLength >= length && byteLength <= maxRoom * length)
     if (at >= 0) {
       const [buffer] = this.#free.splice(at, 1) as [ArrayBuffer]
       this.#freeBytes -= buffer.byteLength

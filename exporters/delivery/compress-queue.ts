@@ -3,8 +3,8 @@ import type { Compress } from './compress.ts'
 import type { Payload, Request } from './payload.ts'
 
 export type CompressQueue = {
-  /** False if too much is on its way already: the machine cannot keep up. */
-  add(request: Request): boolean
+  /** False if too much is on its way already: the machine cannot keep up. `isKept` where the bytes stay as they are. */
+  add(request: Request, isKept: boolean): boolean
   /** Settles when all that came before is through. */
   settled(): Promise<void>
   /** On their way. */
@@ -24,13 +24,13 @@ export function createCompressQueue(
   let bytes = 0
   let last: Promise<void> = Promise.resolve()
 
-  async function pass(request: Request, before: Promise<void>): Promise<void> {
+  async function pass(request: Request, isKept: boolean, before: Promise<void>): Promise<void> {
     const { body, points: its, shard, note } = request
     const rawBytes = body.length
     const rest = { points: its, ...(shard !== undefined && { shard }), ...(note !== undefined && { note }) }
     let compressed: Uint8Array | undefined
     try {
-      compressed = await compress(body)
+      compressed = await compress(body, isKept)
     } catch (error) {
       failed(its, error as Error)
     }
@@ -41,11 +41,11 @@ export function createCompressQueue(
   }
 
   return {
-    add(request) {
+    add(request, isKept) {
       if (bytes + request.body.length > MAX_BYTES && bytes > 0) return false
       points += request.points
       bytes += request.body.length
-      last = pass(request, last)
+      last = pass(request, isKept, last)
       return true
     },
     settled: () => last,

@@ -7,8 +7,8 @@ import type { BodyPool } from './body-pool.ts'
 /** `none`, a content encoding, or a function of the exporter's that is quick enough for the main thread. */
 export type Compression = 'none' | 'gzip' | 'zstd' | ((body: Uint8Array) => Uint8Array)
 
-/** The bytes that it is given may change as soon as it returns. */
-export type Compress = (body: Uint8Array) => Uint8Array | Promise<Uint8Array>
+/** The bytes that it is given may change as soon as it returns, unless they are kept. */
+export type Compress = (body: Uint8Array, isKept: boolean) => Uint8Array | Promise<Uint8Array>
 
 const GZIP = { level: constants.Z_BEST_SPEED }
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
@@ -20,7 +20,7 @@ export function createCompress(compression: Compression, clock: Clock, bodies: B
   const aside = clock.aligned !== true
   switch (compression) {
     case 'none':
-      return body => bodies.copyOf(body)
+      return (body, isKept) => (isKept ? body : bodies.copyOf(body))
     case 'gzip':
       return body => (aside ? withCopy(body, copy => gzipAside(copy, GZIP)) : gzipSync(body, GZIP))
     case 'zstd':

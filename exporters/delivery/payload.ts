@@ -31,7 +31,10 @@ export type Sent =
   | { readonly outcome: 'refused'; readonly message: string }
 
 /** A request before it is compressed. */
-export type Request = Pick<Payload, 'body' | 'points' | 'shard' | 'note'>
+export type Request = Pick<Payload, 'body' | 'points' | 'shard' | 'note'> & {
+  /** The bytes stay as they are, and the encoder writes into other memory instead. */
+  readonly keep?: (instead: ArrayBuffer) => void
+}
 
 /**
  * Makes requests of batches. What it remembers of series (label bytes, the values before) it keeps by source and layout; it copies
@@ -47,5 +50,5 @@ export type Encoder = {
   readonly pendingPoints: number
 }
 
-/** Takes what it needs of the bytes before it returns: the encoder may write into them again. */
+/** Takes what it needs of the bytes before it returns, or keeps them: the encoder may write into them again. */
 export type Emit = (request: Request) => void

@@ -32,6 +32,8 @@ export type Push = Required<Pick<Exporter, 'consume'>> & {
   readonly countsDelivery: true
 }
 
+type OwnBytes = Uint8Array<ArrayBuffer>
+
 const MAX_BYTES_IN_MEMORY = 128 * 2 ** 20
 const MAX_BYTES_ON_DISK = 2 ** 30
 /** What was accepted is on disk within a second: this, compression, and a write to disk. */
@@ -56,7 +58,10 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
     (points, error) => report.lost(points, 'failed', `they cannot be compressed: ${error.message}`),
   )
   const encoder = parts.createEncoder(request => {
-    if (!compressQueue.add(request)) report.dropped(request.points)
+    const { body, points, keep } = request
+    const instead = keep === undefined || parts.compress !== 'none' ? undefined : bodies.exchange(body as OwnBytes)
+    if (instead !== undefined) keep!(instead)
+    if (!compressQueue.add(request, instead !== undefined)) report.dropped(points)
   })
   const pace = createPace(encoder, clock, isEnough, ({ values }, error) => {
     report.lost(values.length, 'failed', `they cannot be encoded: ${String(error)}`)

@@ -16,19 +16,22 @@ export type SharedPiece = {
   release(): void
 }
 
-/** So much of what was written last is kept for those who are a little behind. */
+/** So much of what was written last is kept for those who are a little behind, where there are several. */
 const KEPT_PIECES = 16
 
 export class Collection {
   readonly snapshot: Snapshot
   readonly #pages: PagePool
   readonly #compressors: Compressors
+  readonly #isShared: () => boolean
   readonly #kept = new Map<number, SharedPiece & { hold(): void }>()
 
-  constructor(snapshot: Snapshot, pages: PagePool, compressors: Compressors) {
+  /** `isShared` says whether anybody else has it at the moment. */
+  constructor(snapshot: Snapshot, pages: PagePool, compressors: Compressors, isShared: () => boolean) {
     this.snapshot = snapshot
     this.#pages = pages
     this.#compressors = compressors
+    this.#isShared = isShared
   }
 
   /** Piece number `number`, which begins at `cursor`. */
@@ -36,6 +39,7 @@ export class Collection {
     let piece = this.#kept.get(number)
     if (piece === undefined) {
       piece = this.#write(cursor)
+      if (!this.#isShared()) return piece
       this.#kept.set(number, piece)
       const oldest = this.#kept.entries().next().value
       if (this.#kept.size > KEPT_PIECES && oldest !== undefined) {
@@ -82,5 +86,10 @@ export class PagePool {
 
   give(page: Page): void {
     if (this.#free.length < 2 * KEPT_PIECES) this.#free.push(page)
+  }
+
+  /** What several scrapers needed at once is not kept for ever. */
+  dropUnused(): void {
+    this.#free.length = 0
   }
 }

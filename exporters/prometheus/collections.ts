@@ -45,7 +45,7 @@ export class Collections {
     const key = `${format.syntax} ${format.escaping}`
     let shared = this.#shared.get(key)
     if (shared === undefined || nowMs - shared.startedMs > SHARED_FOR_MS) {
-      shared = { startedMs: nowMs, collection: this.#take(format, nowMs), users: 0 }
+      shared = this.#share(format, nowMs)
       this.#shared.set(key, shared)
     }
     shared.users++
@@ -63,13 +63,20 @@ export class Collections {
   }
 
   dropUnused(): void {
+    this.#pages.dropUnused()
     const nowMs = this.#options.clock.monotonic()
     for (const [escaping, { usedMs }] of this.#renderers) {
       if (nowMs - usedMs > RENDERER_KEPT_MS) this.#renderers.delete(escaping)
     }
   }
 
-  async #take({ syntax, escaping: asked }: Format, nowMs: number): Promise<Collection> {
+  #share(format: Format, nowMs: number): Shared {
+    const collection = this.#take(format, nowMs, () => shared.users > 1)
+    const shared: Shared = { startedMs: nowMs, collection, users: 0 }
+    return shared
+  }
+
+  async #take({ syntax, escaping: asked }: Format, nowMs: number, isShared: () => boolean): Promise<Collection> {
     const { style, timestamps, taken } = this.#options
     const batches = this.#options.batches()
     const escaping = this.#options.escapingFor(asked, batches)
@@ -85,6 +92,6 @@ export class Collections {
     kept.busy = next.catch(() => this.#renderers.delete(escaping))
     const snapshot = await next
     taken(snapshot)
-    return new Collection(snapshot, this.#pages, this.#compressors)
+    return new Collection(snapshot, this.#pages, this.#compressors, isShared)
   }
 }

@@ -14,6 +14,7 @@ import type { Entity, SplitEntity } from './otlp-entity.ts'
 import { groupCount, GroupTable, type Groups } from './otlp-groups.ts'
 import { familyMetric, valueMetric } from './otlp-metric.ts'
 import type { NameRules } from './otlp-names.ts'
+import { NONE, PatternTable, type CreatePattern, type Pattern } from './otlp-patterns.ts'
 import { planComposites, type PlannedComposites } from './otlp-planned-composites.ts'
 
 export type EncodePlan = {
@@ -29,6 +30,9 @@ export type EncodePlan = {
   /** The attributes of label set i are string i + 1. */
   readonly blocks: ByteArena
   readonly isScaled: boolean
+  /** Of the columns. */
+  readonly patterns: readonly Pattern[]
+  readonly patternOf: Uint8Array
   readonly composites: PlannedComposites | undefined
   /** Points that no batch of this layout sends, by why. */
   readonly leftOut: ReadonlyMap<LeftOut, number> | undefined
@@ -40,6 +44,8 @@ export type PlanOptions = CompositeOptions & {
   readonly split: SplitEntity
   readonly dialect: Dialect
   readonly names: NameRules
+  /** Undefined of an encoding that has no patterns. */
+  readonly createPattern: CreatePattern | undefined
   /** A point with more, those of its resource included, is left out. */
   readonly maxAttributes: number
 }
@@ -49,7 +55,8 @@ export type EncodePlanner = (source: Source, layout: Layout, before: EncodePlan 
 const NEVER = -1
 
 export function createEncodePlanner(options: PlanOptions): EncodePlanner {
-  const { split, dialect, names, maxAttributes } = options
+  const { split, dialect, names, createPattern, maxAttributes } = options
+  const patternTable = createPattern === undefined ? undefined : new PatternTable(createPattern)
   const values = new WeakMap<Metric, MetricBytes>()
   const families = new WeakMap<Metric, MetricBytes>()
   const lists = new WeakMap<readonly Metric[], readonly MetricBytes[]>()
@@ -102,7 +109,7 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
         blocks.add(block, 0, block.length)
       }
     }
-    const planned = planComposites(composites, {
+    const plannedComposites = planComposites(composites, {
       familyBytes,
       block: (entity, shape) => dialect.point(entity.point, shape),
       bounds: dialect.bounds,
@@ -112,19 +119,23 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
       groupCount: () => groups.count,
     })
     const { columns, starts } = order(layout, isPart, groupOf, groups.count)
-    const tooMany = countUnplaced(layout, isPart, groupOf) + (planned?.leftOut ?? 0)
+    const tooMany = countUnplaced(layout, isPart, groupOf) + (plannedComposites?.leftOut ?? 0)
     blocks.trim(SLACK)
     groups.arena.trim()
+    const metrics = listOf(layout.metrics)
+    const planned = patternTable?.plan({ layout, columns, starts, metrics, blocks, groups: groups.arena })
     return {
       layout,
       groups: groups.arena,
       groupOf,
       columns,
       starts,
-      metrics: listOf(layout.metrics),
+      metrics,
       blocks,
       isScaled: layout.scales.some(scale => scale !== ONE),
-      composites: planned?.composites,
+      patterns: planned?.patterns ?? [],
+      patternOf: planned?.patternOf ?? new Uint8Array(groups.count).fill(NONE),
+      composites: plannedComposites?.composites,
       leftOut: leftOutOf(tooMany, droppedSummaries),
     }
   }

@@ -8,13 +8,11 @@ import { createJsonDialect } from './otlp-json-dialect.ts'
 import { JsonWriter } from './otlp-json-writer.ts'
 import type { CompositeOptions } from './otlp-composites.ts'
 import { createProtobufDialect } from './otlp-protobuf-dialect.ts'
+import { createProtobufPattern } from './otlp-protobuf-pattern.ts'
 import { ProtobufWriter } from './otlp-protobuf-writer.ts'
 import { RepeatedSamples } from './otlp-repeated.ts'
-import { TemplateDraft, type Template } from './otlp-template.ts'
+import type { RequestWriter } from './otlp-request-writer.ts'
 import { Walk, type WalkOptions } from './otlp-walk.ts'
-
-/** What templates may take in all: more series than fit are put together each time. */
-const MAX_TEMPLATE_BYTES = 16 * 2 ** 20
 
 export type OtlpEncoding = 'proto' | 'json'
 
@@ -23,8 +21,12 @@ export type OtlpEncoderOptions = EntityOptions &
   Pick<WalkOptions, 'dropNotANumber' | 'maxPoints' | 'maxBytes' | 'leftOut'> & {
     readonly encoding: OtlpEncoding
     readonly maxAttributes: number
-    /** Takes a whole request; its bytes are written over when this returns. */
-    emit(request: { readonly body: Uint8Array; readonly points: number }): void
+    /** Takes a whole request; its bytes are written over when this returns, unless they are kept in exchange for other memory. */
+    emit(request: {
+      readonly body: Uint8Array
+      readonly points: number
+      readonly keep?: (instead: ArrayBuffer) => void
+    }): void
   }
 
 export type OtlpEncoder = {
@@ -38,9 +40,6 @@ export type OtlpEncoder = {
 
 type Known = {
   plan: EncodePlan
-  /** Made when a second batch has the plan: where each has another it would be work for nothing. */
-  template: Template | undefined
-  isSecond: boolean
   hasEnded: boolean
   /** The number of the request that has the last points of it. */
   request: number
@@ -50,25 +49,24 @@ type Known = {
 type UnderWay = {
   readonly one: Known
   readonly batch: Batch
-  readonly draft: TemplateDraft | undefined
   next: number
 }
 
 export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
   const { encoding, emit } = options
   const dialect = encoding === 'proto' ? createProtobufDialect() : createJsonDialect()
-  const planFor = createEncodePlanner({ ...options, split: createSplit(options), dialect })
-  const writer = encoding === 'proto' ? new ProtobufWriter() : new JsonWriter()
+  const createPattern = encoding === 'proto' ? createProtobufPattern : undefined
+  const planFor = createEncodePlanner({ ...options, split: createSplit(options), dialect, createPattern })
+  const writer: RequestWriter = encoding === 'proto' ? new ProtobufWriter() : new JsonWriter()
   const walk = new Walk(writer, { ...options, full: send })
   const known = new WeakMap<Source, Known>()
   const samples = new RepeatedSamples()
   let request = 0
-  let templateBytes = 0
   let underWay: UnderWay | undefined
 
   function send(points: number): void {
     request++
-    emit({ body: writer.take(), points })
+    emit({ body: writer.take(), points, ...(writer.keep !== undefined && { keep: writer.keep }) })
   }
 
   function end(source: Source, after: EncodePlan | undefined, timeMs: number): void {
@@ -96,57 +94,22 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
       samples.end(batch)
       // A target that failed mostly comes back with the series that it had.
       if (outcome === 'failed' && one !== undefined) Object.assign(one, { hasEnded: true, request })
-      else {
-        forgetTemplate(one)
-        known.delete(source)
-      }
+      else known.delete(source)
       return undefined
     }
     const before = one?.plan
     const plan = before?.layout === layout ? before : planFor(source, layout, before)
     end(source, plan, timeMs)
     if (one === undefined) {
-      one = { plan, template: undefined, isSecond: false, hasEnded: false, request }
+      one = { plan, hasEnded: false, request }
       known.set(source, one)
     }
-    if (before !== undefined && before !== plan) {
-      forgetTemplate(one)
-      release(before)
-    }
+    if (before !== undefined && before !== plan) release(before)
     one.plan = plan
     one.hasEnded = false
     const fresh = samples.leaveOut(batch)
     if (fresh.repeated > 0) options.leftOut('repeated', fresh.repeated)
-    return { one, batch: fresh.batch, next: 0, draft: draftOf(one, fresh.batch) }
-  }
-
-  /** For what is written now, if that is to be kept. */
-  function draftOf(one: Known, batch: Batch): TemplateDraft | undefined {
-    const { plan, template, isSecond } = one
-    one.isSecond = true
-    const isWanted = isSecond && template === undefined && templateBytes < MAX_TEMPLATE_BYTES
-    if (!isWanted || !walk.isRepeatable(plan, batch)) return undefined
-    return new TemplateDraft(plan.groups, plan.starts, MAX_TEMPLATE_BYTES - templateBytes)
-  }
-
-  /** Until a request is full. Returns where to go on; -1 at the end. */
-  function write({ one, batch, next, draft }: UnderWay): number {
-    const { plan, template } = one
-    if (template !== undefined && walk.isRepeatable(plan, batch)) return walk.repeat(template, plan, batch, next)
-    if (draft === undefined) return walk.batch(plan, batch, next)
-    const left = walk.record(plan, batch, next, draft)
-    if (left < 0) {
-      one.template = draft.finish()
-      templateBytes += one.template.byteLength
-    }
-    return left
-  }
-
-  function forgetTemplate(one: Known | undefined): void {
-    if (one === undefined) return
-    templateBytes -= one.template?.byteLength ?? 0
-    one.template = undefined
-    one.isSecond = false
+    return { one, batch: fresh.batch, next: 0 }
   }
 
   function addPart(batch: Batch): boolean {
@@ -154,7 +117,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
     // A failure is the end of this batch, and of no other.
     underWay = undefined
     if (way === undefined) return true
-    way.next = write(way)
+    way.next = walk.batch(way.one.plan, way.batch, way.next)
     way.one.request = request
     if (way.next < 0) return true
     underWay = way

@@ -3,10 +3,13 @@ import { ByteArena } from './byte-arena.ts'
 import { HashIndex } from './hash-index.ts'
 
 /** Of group g the resource is string 2g and the scope 2g + 1. */
-export type Groups = ByteArena
+export class Groups extends ByteArena {
+  /** No eight bytes are a NaN, so that they can be copied as doubles. */
+  isPlain = true
+}
 
 export class GroupTable {
-  readonly arena: Groups = new ByteArena()
+  readonly arena = new Groups()
   readonly #index = new HashIndex()
 
   get count(): number {
@@ -33,6 +36,7 @@ export class GroupTable {
       if (hashes[group] !== hash) continue
       if (this.#is(2 * group, a, aFrom, aTo) && this.#is(2 * group + 1, b, bFrom, bTo)) return group
     }
+    if (mayBeNaN(a, aFrom, aTo) || mayBeNaN(b, bFrom, bTo)) this.arena.isPlain = false
     this.arena.add(a, aFrom, aTo)
     this.arena.add(b, bFrom, bTo)
     return this.#index.add(hash)
@@ -49,6 +53,12 @@ export class GroupTable {
 
 export function groupCount(groups: Groups): number {
   return groups.count >> 1
+}
+
+/** Of text that is shorter than 16 KiB never; what was pushed may have attributes of any bytes. */
+function mayBeNaN(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let i = from + 1; i < to; i++) if ((bytes[i]! & 0x7f) === 0x7f && bytes[i - 1]! >= 0xf0) return true
+  return false
 }
 
 function hashBytes(bytes: Uint8Array, from: number, to: number, start = 0x811c9dc5): number {

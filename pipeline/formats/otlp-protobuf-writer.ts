@@ -3,18 +3,20 @@
  * so that everything is written once, where it stays. Points come out in reverse order.
  */
 import type { ByteArena } from './byte-arena.ts'
+import { copyDown, copyExactly, copyWords } from './otlp-copy.ts'
 import { SLACK, type MetricBytes } from './otlp-dialect.ts'
 import type { Groups } from './otlp-groups.ts'
 import type { Shape } from './otlp-metric.ts'
+import type { Pattern } from './otlp-patterns.ts'
 import { FIELD_OF_SHAPE } from './otlp-protobuf-dialect.ts'
 import {
   START_MS,
   TIME_MS,
   VALUE,
   type HistogramPoint,
+  type PatternWriter,
   type RequestWriter,
   type SummaryPoint,
-  type WriteAgain,
 } from './otlp-request-writer.ts'
 
 const FIRST_BYTES = 64 * 1024
@@ -40,14 +42,14 @@ const QUANTILE_VALUE = 0x11
 const FLAGS: Readonly<Record<Shape, number>> = { gauge: 0x40, sum: 0x40, summary: 0x40, histogram: 0x50 }
 const NO_RECORDED_VALUE = 1
 
-export class ProtobufWriter implements RequestWriter, WriteAgain {
+export class ProtobufWriter implements RequestWriter, PatternWriter {
   readonly numberBytes = 4 * FIXED + 16
   readonly partBytes = 24
   readonly next = new Float64Array(3)
-  #bytes = new Uint8Array(FIRST_BYTES)
-  #view = new DataView(this.#bytes.buffer)
+  #bytes!: Uint8Array<ArrayBuffer>
+  #view!: DataView
   /** Where the last written byte is. */
-  #at = FIRST_BYTES
+  #at!: number
   #metricEnd = 0
   #groupEnd = 0
   #metric: MetricBytes | undefined
@@ -55,8 +57,18 @@ export class ProtobufWriter implements RequestWriter, WriteAgain {
   #group = 0
   /** The last time that was written, and the eight bytes of its nanoseconds, read as a double. In an array no double is an object. */
   readonly #time = Float64Array.of(-1, 0)
+  /** How far the value of the last number is from the end of the request. */
   valueDistance = 0
-  readonly again: WriteAgain = this
+  readonly patterns: PatternWriter = this
+  readonly keep = (instead: ArrayBuffer): void => {
+    this.#bytes = new Uint8Array(instead)
+    this.#view = new DataView(instead)
+    this.#at = instead.byteLength
+  }
+
+  constructor(expectedBytes = FIRST_BYTES) {
+    this.keep(new ArrayBuffer(expectedBytes))
+  }
 
   get length(): number {
     return this.#bytes.length - this.#at
@@ -176,44 +188,57 @@ export class ProtobufWriter implements RequestWriter, WriteAgain {
     this.#at = this.#writeLength(start, this.#metricEnd - start, METRICS)
   }
 
-  closeGroup(): void {
-    const { view, starts } = this.#groups!
-    const from = starts[2 * this.#group]!
-    const between = starts[2 * this.#group + 1]!
+  /** What is around the metrics of a group, but for its resource. */
+  closeScope(): void {
+    const { view, starts, isPlain } = this.#groups!
+    const from = starts[2 * this.#group + 1]!
     const to = starts[2 * this.#group + 2]!
-    this.#reserve(to - from + 16)
-    let at = copyWords(this.#view, this.#at, view, between, to)
-    at = this.#writeLength(at, this.#groupEnd - at, SCOPE_METRICS)
-    at = copyWords(this.#view, at, view, from, between)
-    this.#at = this.#writeLength(at, this.#groupEnd - at, RESOURCE_METRICS)
+    // And for the resource.
+    this.#reserve(to - starts[2 * this.#group]! + 32)
+    const at = this.#at - (to - from)
+    const copy = isPlain ? copyExactly : copyWords
+    copy(this.#view, at, view, from, to)
+    this.#at = this.#writeLength(at, this.#groupEnd - at, SCOPE_METRICS)
+  }
+
+  closeGroup(): void {
+    this.closeScope()
+    this.#closeResource(this.#groups!, this.#group, this.#groupEnd)
     // It may be of a plan that is not used any more.
     this.#groups = undefined
   }
 
-  last(length: number): Uint8Array {
-    return this.#bytes.subarray(this.#at, this.#at + length)
+  #closeResource({ view, starts, isPlain }: Groups, group: number, end: number): void {
+    const from = starts[2 * group]!
+    const to = starts[2 * group + 1]!
+    const at = this.#at - (to - from)
+    if (isPlain) copyExactly(this.#view, at, view, from, to)
+    else copyWords(this.#view, at, view, from, to)
+    this.#at = this.#writeLength(at, end - at, RESOURCE_METRICS)
   }
 
-  piece(
-    piece: Uint8Array,
-    places: Uint32Array,
-    first: number,
-    numbers: Float64Array,
-    count: number,
-    timeMs: number,
-  ): void {
-    this.#reserve(piece.length)
-    const start = this.#at - piece.length
-    this.#bytes.set(piece, start)
-    this.#bitsOf(timeMs)
+  group(pattern: Pattern, groups: Groups, group: number, blocks: ByteArena, block: number, values: Float64Array): void {
+    const { bytes, length, places, count, attributeBytes } = pattern
+    this.#reserve(length + groups.starts[2 * group + 1]! - groups.starts[2 * group]! + 16)
     const view = this.#view
-    const time = this.#time
+    const end = this.#at | 0
+    const start = (end - length) | 0
+    this.#bytes.set(bytes, start)
+    if (this.next[TIME_MS]! !== this.#time[0]) this.#bitsOf(this.next[TIME_MS]!)
+    const time = this.#time[1]!
     for (let i = 0; i < count; i++) {
-      const at = places[first + i]! + start
-      view.setFloat64(at, numbers[i]!, true)
-      view.setFloat64(at - FIXED, time[1]!, true)
+      const at = (end - places[i]!) | 0
+      view.setFloat64((at - FIXED) | 0, time, true)
+      view.setFloat64(at, values[i]!, true)
+    }
+    if (attributeBytes > 0) {
+      const from = blocks.starts[block]! | 0
+      for (let i = 0; i < count; i++) {
+        copyExactly(view, (end - places[i]! + 8) | 0, blocks.view, from, (from + attributeBytes) | 0)
+      }
     }
     this.#at = start
+    this.#closeResource(groups, group, end)
   }
 
   take(): Uint8Array {
@@ -289,46 +314,4 @@ export class ProtobufWriter implements RequestWriter, WriteAgain {
     this.#metricEnd += shift
     this.#groupEnd += shift
   }
-}
-
-/**
- * Copies from[start, end) so that it ends at `at`, from its end on in strides of 32 bytes: up to 31 too many before it, which is
- * faster than a call for so few bytes. As doubles bytes might change only where they are a NaN (0xff, or 0xf0 and more before 0x7f).
- * UTF-8 has no such sequence, tags have not, and a length only where it is about 16 KiB or more: such blocks are copied by a call.
- */
-function copyDown(to: DataView, at: number, from: DataView, start: number, end: number): void {
-  if (end - start >= 0x3f00) {
-    new Uint8Array(to.buffer).set(new Uint8Array(from.buffer, start, end - start), at - (end - start))
-    return
-  }
-  let q = at | 0
-  for (let p = end | 0; p > start; p = (p - 32) | 0) {
-    const first = from.getFloat64((p - 8) | 0, true)
-    const second = from.getFloat64((p - 16) | 0, true)
-    const third = from.getFloat64((p - 24) | 0, true)
-    const fourth = from.getFloat64((p - 32) | 0, true)
-    to.setFloat64((q - 8) | 0, first, true)
-    to.setFloat64((q - 16) | 0, second, true)
-    to.setFloat64((q - 24) | 0, third, true)
-    to.setFloat64((q - 32) | 0, fourth, true)
-    q = (q - 32) | 0
-  }
-}
-
-/** Copies from[start, end) so that it ends at `at`, whatever the bytes are and whatever lies before them. Returns where it begins. */
-function copyWords(to: DataView, at: number, from: DataView, start: number, end: number): number {
-  let p = end
-  let q = at
-  for (; p - start >= 16; p -= 16, q -= 16) {
-    const first = from.getUint32(p - 4, true)
-    const second = from.getUint32(p - 8, true)
-    const third = from.getUint32(p - 12, true)
-    const fourth = from.getUint32(p - 16, true)
-    to.setUint32(q - 4, first, true)
-    to.setUint32(q - 8, second, true)
-    to.setUint32(q - 12, third, true)
-    to.setUint32(q - 16, fourth, true)
-  }
-  while (p > start) to.setUint8(--q, from.getUint8(--p))
-  return q
 }

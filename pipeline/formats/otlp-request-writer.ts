@@ -3,6 +3,7 @@ import type { ByteArena } from './byte-arena.ts'
 import type { MetricBytes } from './otlp-dialect.ts'
 import type { Groups } from './otlp-groups.ts'
 import type { Shape } from './otlp-metric.ts'
+import type { Pattern } from './otlp-patterns.ts'
 import type { Bounds } from './otlp-planned-composites.ts'
 
 export type RequestWriter = {
@@ -24,26 +25,17 @@ export type RequestWriter = {
   ended(blocks: ByteArena, block: number, shape: Shape, timeMs: number): void
   closeMetric(): void
   closeGroup(): void
-  /** Where what is written can be written again. */
-  readonly again?: WriteAgain
+  /** Of an encoding that has patterns. */
+  readonly patterns?: PatternWriter
   /** The request. Its bytes are written over by the next one. */
   take(): Uint8Array
+  /** What was taken stays as it is, and what comes next is written into other memory. */
+  readonly keep?: (instead: ArrayBuffer) => void
 }
 
-export type WriteAgain = {
-  /** How far the value of the last number is from the end of the request. */
-  readonly valueDistance: number
-  /** The last bytes that were written. Valid until something else is. */
-  last(length: number): Uint8Array
-  /** A piece of a template with other numbers, so many; `places` has where they belong, from `first` on. */
-  piece(
-    bytes: Uint8Array,
-    places: Uint32Array,
-    first: number,
-    numbers: Float64Array,
-    count: number,
-    timeMs: number,
-  ): void
+export type PatternWriter = {
+  /** A whole group of numbers, all with attributes `block` and the time that is in `next`. */
+  group(pattern: Pattern, groups: Groups, group: number, blocks: ByteArena, block: number, values: Float64Array): void
 }
 
 /** Places in `next`. The start is NaN where there is none. */

@@ -6,7 +6,7 @@ import type { EncodePlan, LeftOut } from './otlp-encode-plan.ts'
 import type { GoesOn } from './otlp-ended.ts'
 import { groupCount } from './otlp-groups.ts'
 import type { PlannedComposites } from './otlp-planned-composites.ts'
-import { PIECE_BYTES, PIECE_POINTS, TemplateDraft, type Template } from './otlp-template.ts'
+import { MAX_POINTS, NONE } from './otlp-patterns.ts'
 import { START_MS, TIME_MS, VALUE, type RequestWriter } from './otlp-request-writer.ts'
 
 export type WalkOptions = {
@@ -30,8 +30,8 @@ export class Walk {
   readonly #writer: RequestWriter
   readonly #options: WalkOptions
   readonly #points: CompositePoints
-  /** The numbers of a piece. */
-  #numbersOf = new Float64Array(2 * PIECE_POINTS)
+  /** Those of a group that has a pattern. */
+  readonly #numbersOf = new Float64Array(MAX_POINTS)
 
   constructor(writer: RequestWriter, options: WalkOptions) {
     this.#writer = writer
@@ -44,8 +44,13 @@ export class Walk {
     const isAbsent = absentOf(batch)
     const count = groupCount(plan.groups)
     const before = this.#cuts
+    // A pattern has one time for all, and none that they began at.
+    const isEven = isAbsent === undefined && batch.times === undefined && batch.starts === undefined
+    this.#writer.next[TIME_MS] = batch.timeMs
     for (let group = from; group < count; group++) {
       if (this.#cuts !== before) return group
+      if (isEven && plan.composites === undefined) group = this.#byPatterns(plan, group, batch)
+      if (group === count) break
       this.#numbers(plan, group, batch, isAbsent)
       if (plan.composites !== undefined) this.#composites(plan, plan.composites, group, batch, isAbsent)
     }
@@ -53,87 +58,36 @@ export class Walk {
     return -1
   }
 
-  /** Whether a batch of this plan can be written by a template: its points are those of the last batch. */
-  isRepeatable(plan: EncodePlan, { absent, times, starts }: Batch): boolean {
-    const { maxBytes, maxPoints } = this.#options
-    return (
-      this.#writer.again !== undefined &&
-      plan.composites === undefined &&
-      absent === undefined &&
-      times === undefined &&
-      starts === undefined &&
-      maxBytes >= 8 * PIECE_BYTES &&
-      maxPoints >= 8 * PIECE_POINTS
-    )
-  }
-
-  /** As `batch`, and keeps what was written. */
-  record(plan: EncodePlan, batch: Batch, first: number, draft: TemplateDraft): number {
+  /**
+   * Writes groups as copies of their patterns, one after the other. Returns the first that has none, has numbers that are not to be sent,
+   * or does not fit into the request.
+   */
+  #byPatterns(plan: EncodePlan, from: number, { values }: Batch): number {
+    const { patterns, patternOf, columns, starts, groups, blocks, layout, isScaled } = plan
+    const { dropNotANumber, maxBytes, maxPoints } = this.#options
     const writer = this.#writer
-    const { groups, starts } = plan
-    const cutsBefore = this.#cuts
-    for (let group = first; group < groupCount(groups);) {
-      this.#makeRoom(2 * PIECE_BYTES, 2 * PIECE_POINTS)
-      if (this.#cuts !== cutsBefore) return group
-      const from = group
-      const distance = writer.length
-      const before = this.points
-      const cuts = this.#cuts
-      while (
-        group < groupCount(groups) &&
-        writer.length - distance < PIECE_BYTES &&
-        this.points - before < PIECE_POINTS
-      ) {
-        this.#numbers(plan, group++, batch, undefined, draft.distances)
-      }
-      // Where a request ended in between, or a point was left out, the next batch may have it.
-      const isWhole = this.#cuts === cuts && this.points - before === starts[group]! - starts[from]!
-      draft.add(from, group, isWhole ? writer.again!.last(writer.length - distance) : undefined, distance)
-    }
-    this.#leaveOut(plan)
-    return -1
-  }
-
-  /** As `batch`, by what was recorded of the same plan; `from` and what is returned are numbers of pieces. */
-  repeat(template: Template, plan: EncodePlan, batch: Batch, from: number): number {
-    const { starts } = plan
-    const { pieces, values } = template
-    const before = this.#cuts
-    for (let next = from; next < pieces.length; next++) {
-      if (this.#cuts !== before) return next
-      const piece = pieces[next]!
-      const first = starts[piece.groupFrom]!
-      const count = starts[piece.groupTo]! - first
-      const { bytes } = piece
-      if (bytes !== undefined && this.#readNumbers(plan, batch, first, count)) {
-        this.#makeRoom(bytes.length, count)
-        this.#writer.again!.piece(bytes, values, first, this.#numbersOf, count, batch.timeMs)
-        this.points += count
-      } else {
-        for (let group = piece.groupFrom; group < piece.groupTo; group++) this.#numbers(plan, group, batch, undefined)
-      }
-    }
-    this.#leaveOut(plan)
-    return -1
-  }
-
-  /** False if one of them is not to be sent. */
-  #readNumbers({ columns, layout, isScaled }: EncodePlan, { values }: Batch, first: number, count: number): boolean {
-    if (this.#numbersOf.length < count) this.#numbersOf = new Float64Array(2 * count)
     const numbers = this.#numbersOf
-    const { dropNotANumber } = this.#options
-    for (let i = 0; i < count; i++) {
-      const column = columns[first + i]!
-      const value = isScaled ? applyScale(values[column]!, layout.scales[layout.metricOf[column]!]!) : values[column]!
-      if (dropNotANumber && value - value !== 0) return false
-      numbers[i] = value
+    let { points } = this
+    let group = from
+    each: for (; group < patternOf.length; group++) {
+      const number = patternOf[group]!
+      if (number === NONE) break
+      const pattern = patterns[number]!
+      const { count } = pattern
+      const size = pattern.length + groups.starts[2 * group + 1]! - groups.starts[2 * group]! + AROUND
+      if (points + count > maxPoints || writer.length + size > maxBytes) break
+      const first = starts[group]!
+      for (let i = 0; i < count; i++) {
+        const column = columns[first + i]!
+        const value = isScaled ? applyScale(values[column]!, layout.scales[layout.metricOf[column]!]!) : values[column]!
+        if (dropNotANumber && value - value !== 0) break each
+        numbers[i] = value
+      }
+      writer.patterns!.group(pattern, groups, group, blocks, layout.labelsOf[columns[first]!]! + 1, numbers)
+      points += count
     }
-    return true
-  }
-
-  #makeRoom(bytes: number, points: number): void {
-    const { maxBytes, maxPoints } = this.#options
-    if (this.points + points > maxPoints || this.#writer.length + bytes > maxBytes) this.#cut(false)
+    this.points = points
+    return group
   }
 
   #leaveOut({ leftOut }: EncodePlan): void {
@@ -191,14 +145,7 @@ export class Walk {
     }
   }
 
-  /** Notes for each point how far its value is from the end of the request, if `distances` are wanted. */
-  #numbers(
-    plan: EncodePlan,
-    group: number,
-    batch: Batch,
-    isAbsent: Uint8Array | undefined,
-    distances?: Uint32Array,
-  ): void {
+  #numbers(plan: EncodePlan, group: number, batch: Batch, isAbsent: Uint8Array | undefined): void {
     const { columns, blocks, isScaled, layout } = plan
     const { metricOf, labelsOf } = layout
     const { values, times, starts, timeMs } = batch
@@ -249,7 +196,6 @@ export class Walk {
       next[TIME_MS] = times === undefined || Number.isNaN(times[column]!) ? timeMs : times[column]!
       next[START_MS] = starts === undefined ? NaN : starts[column]!
       writer.number(blocks, block)
-      if (distances !== undefined) distances[i] = writer.again!.valueDistance
       this.points++
     }
     if (isOpen) this.#close()

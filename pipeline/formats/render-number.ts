@@ -31,7 +31,7 @@ export function writeNumber(bytes: Uint8Array, at: number, value: number): numbe
   if (size < DECIMALS_BELOW) {
     const millionths = Math.round(size * MILLION)
     // Both are exact, so this division rounds as reading the text does.
-    if (millionths / MILLION === size) return writeMillionths(bytes, at, millionths)
+    if (millionths / MILLION === size) return writeMillionths(bytes, at, size | 0, millionths)
   }
   if (size <= Number.MAX_SAFE_INTEGER && Math.floor(size) === size) {
     const billions = Math.floor(size / BILLION)
@@ -59,21 +59,30 @@ function digitsOf(whole: number): number {
 /** `whole` is below 2^31 and is written with leading zeros. */
 function writePadded(bytes: Uint8Array, at: number, whole: number, digits: number): number {
   let rest = whole | 0
-  for (let i = at + digits - 1; i >= at; i--) {
-    const tenth = (rest / 10) | 0
-    bytes[i] = ZERO + rest - tenth * 10
-    rest = tenth
+  let i = (at + digits) | 0
+  // Two at a time: a division takes longer than all the rest.
+  for (; i - 2 >= at; i = (i - 2) | 0) {
+    const hundredth = (rest / 100) | 0
+    const pair = (rest - hundredth * 100) | 0
+    const tens = (pair * 103) >> 10
+    bytes[i - 1] = ZERO + pair - tens * 10
+    bytes[i - 2] = ZERO + tens
+    rest = hundredth
   }
+  if (i > at) bytes[at] = ZERO + rest
   return at + digits
 }
 
-function writeMillionths(bytes: Uint8Array, at: number, millionths: number): number {
-  const whole = Math.floor(millionths / MILLION)
+function writeMillionths(bytes: Uint8Array, at: number, whole: number, millionths: number): number {
   let fraction = (millionths - whole * MILLION) | 0
   at = writeWhole(bytes, at, whole)
   if (fraction === 0) return at
   bytes[at++] = POINT
   let digits = 6
+  if (fraction % 1000 === 0) {
+    fraction = (fraction / 1000) | 0
+    digits = 3
+  }
   for (let tenth = (fraction / 10) | 0; tenth * 10 === fraction; tenth = (fraction / 10) | 0) {
     fraction = tenth
     digits--

@@ -26,6 +26,20 @@ describe('pool of bodies', () => {
     }
   })
 
+  it('keeps a body where it is, for memory of those that were given back', () => {
+    const pool = new BodyPool()
+    const written = new Uint8Array(new ArrayBuffer(100_000), 10_000)
+    const other = pool.exchange(written)!
+    assert.ok(other !== written.buffer && other.byteLength >= written.length)
+    pool.give(written)
+    assert.ok(pool.exchange(new Uint8Array(other, 0, 80_000)) === written.buffer)
+  })
+
+  it('keeps no memory of which little is filled', () => {
+    const pool = new BodyPool()
+    assert.equal(pool.exchange(new Uint8Array(new ArrayBuffer(10_000), 3000)), undefined)
+  })
+
   it('takes nothing that it did not make', () => {
     const pool = new BodyPool()
     const foreign = Buffer.from('shares its memory with others')

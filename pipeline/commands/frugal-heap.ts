@@ -5,6 +5,8 @@
  * So V8 is asked to be thrifty until everything runs, and then to keep the part of the heap where objects are young small. There, batches
  * come and go at an even pace: room for more of them would only be filled before it is swept.
  *
+ * What ran once at the start (checking a config is most of it) is forgotten then, and compiled again if it should be needed once more.
+ *
  * Nor are functions optimized before everything runs: what checks a config is huge and runs once, and each of V8's threads keeps the
  * memory that it took to compile some of it, 20 MB together.
  */
@@ -29,7 +31,10 @@ export function beginFrugalStart(): void {
 /** Once. */
 export function endFrugalStart(): void {
   const collect = garbageCollector()
+  // By itself V8 forgets what has not run for several collections of the whole heap, and in a collector hours lie between those.
+  setFlagsFromString('--stress-flush-code')
   collect()
+  setFlagsFromString('--no-stress-flush-code')
   setFlagsFromString('--no-optimize-for-size')
   for (const compiler of OPTIMIZERS) setFlagsFromString(`--${compiler}`)
   // By itself V8 looks through the whole heap whenever a tenth has been added, because a collector is never in a hurry.

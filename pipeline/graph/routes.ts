@@ -110,8 +110,9 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       seen,
       plans: steps.map(({ plan }) => plan),
       ranges: ranges.finish(),
-      stretches,
-      counts: steps.flatMap(({ each }) => each ?? []),
+      // A list that grew has room for more, which a copy has not.
+      stretches: stretches.slice(),
+      counts: steps.flatMap(({ each }) => each ?? []).slice(),
       points: sharedNumbers(Uint32Array.from(points)),
       isTold: false,
     }

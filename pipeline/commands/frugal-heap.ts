@@ -7,9 +7,14 @@
  *
  * What ran once at the start (checking a config is most of it) is forgotten then, and compiled again if it should be needed once more.
  *
+ * While targets are learnt, in the first half minute, garbage is collected at once when it is time to: V8 would look for it little by
+ * little, and what is learnt meanwhile makes as much again. The pauses are tens of milliseconds for a thousand targets.
+ *
  * Nor are functions optimized before everything runs: what checks a config is huge and runs once, and each of V8's threads keeps the
  * memory that it took to compile some of it, 20 MB together.
  */
+import type { Clock } from '../component.ts'
+
 const { getHeapSpaceStatistics, setFlagsFromString } = process.getBuiltinModule('node:v8')
 
 /** For each of the two halves that V8 has for what is young. It begins with 1. */
@@ -17,6 +22,8 @@ const YOUNG_MEGABYTES = 2
 
 /** How much may be added to what is alive before the garbage in it is looked for. */
 const GROWTH_PERCENT = 30
+
+const LEARNING_MS = 30_000
 
 /** The compilers that make good code and need much memory for it. */
 const OPTIMIZERS = ['maglev', 'turbofan']
@@ -28,8 +35,8 @@ export function beginFrugalStart(): void {
   setYoungGrowth(1)
 }
 
-/** Once. */
-export function endFrugalStart(): void {
+/** Once. The returned function ends what it has begun. */
+export function endFrugalStart(clock: Pick<Clock, 'after'>): () => void {
   const collect = garbageCollector()
   // By itself V8 forgets what has not run for several collections of the whole heap, and in a collector hours lie between those.
   setFlagsFromString('--stress-flush-code')
@@ -42,6 +49,8 @@ export function endFrugalStart(): void {
   // Several threads for so little cost more than they save.
   setFlagsFromString('--no-parallel-scavenge')
   growYoung(collect)
+  setFlagsFromString('--no-incremental-marking')
+  return clock.after(LEARNING_MS, () => setFlagsFromString('--incremental-marking'))
 }
 
 /**

@@ -88,11 +88,12 @@ async function runService(
   )
   const endReloads = context.onHangup(() => void service.reload())
   const endCrashes = survive(log)
+  let endLearning = (): void => {}
   try {
     await telemetry.start(config.service.telemetry.metrics, network)
     await service.start()
     announce(service, telemetry.address(), log)
-    endFrugalStart()
+    endLearning = endFrugalStart(clock)
     await aborted(context.signal)
     log.info('stopping; once more ends at once')
     return 0
@@ -102,6 +103,7 @@ async function runService(
     )
     return 1
   } finally {
+    endLearning()
     endReloads()
     await service.stop(deadlineIn(clock, DRAIN_MS))
     // What is lost with it is counted.

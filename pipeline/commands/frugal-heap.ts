@@ -2,8 +2,8 @@
  * Keeps the heap of a collector as small as what is in it.
  *
  * Starting makes six times as much garbage as it keeps, and V8 gives a program that begins like this 60 MB of room, most of it for ever.
- * So V8 is asked to be thrifty until everything runs, and then to keep the part of the heap where objects are young small. There, batches
- * come and go at an even pace: room for more of them would only be filled before it is swept.
+ * So V8 is asked to be thrifty until everything runs, and to keep the part of the heap where objects are young as small as it begins. There,
+ * batches come and go at an even pace: room for more of them would only be filled before it is swept.
  *
  * What ran once at the start (checking a config is most of it) is forgotten then, and compiled again if it should be needed once more.
  *
@@ -15,10 +15,7 @@
  */
 import type { Clock } from '../component.ts'
 
-const { getHeapSpaceStatistics, setFlagsFromString } = process.getBuiltinModule('node:v8')
-
-/** For each of the two halves that V8 has for what is young. It begins with 1. */
-const YOUNG_MEGABYTES = 2
+const { setFlagsFromString } = process.getBuiltinModule('node:v8')
 
 /** How much may be added to what is alive before the garbage in it is looked for. */
 const GROWTH_PERCENT = 30
@@ -32,7 +29,8 @@ const OPTIMIZERS = ['maglev', 'turbofan']
 export function beginFrugalStart(): void {
   setFlagsFromString('--optimize-for-size')
   for (const compiler of OPTIMIZERS) setFlagsFromString(`--no-${compiler}`)
-  setYoungGrowth(1)
+  // The part where objects are young stays as it begins, with two halves of 1 MB.
+  setFlagsFromString('--semi-space-growth-factor=1')
 }
 
 /** Once. The returned function ends what it has begun. */
@@ -48,36 +46,8 @@ export function endFrugalStart(clock: Pick<Clock, 'after'>): () => void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
   // Several threads for so little cost more than they save.
   setFlagsFromString('--no-parallel-scavenge')
-  growYoung(collect)
   setFlagsFromString('--no-incremental-marking')
   return clock.after(LEARNING_MS, () => setFlagsFromString('--incremental-marking'))
-}
-
-/**
- * There is no limit that can be set in a process that runs, but a factor: where more survives than there is room for, it grows by that.
- * V8 does without if the program was slow just before, so it is asked several times.
- */
-function growYoung(collect: NodeJS.GCFunction): void {
-  for (let tries = 0; tries < 20; tries++) {
-    // Rounded down, so that it is never more: what it grew to before may be anything between.
-    const factor = Math.floor(YOUNG_MEGABYTES / youngMegabytes())
-    if (factor < 2) break
-    setYoungGrowth(factor)
-    const survivors = Array.from({ length: 20 }, () => Array.from({ length: 8192 }, () => tries))
-    collect({ type: 'minor' })
-    survivors.length = 0
-  }
-  setYoungGrowth(1)
-}
-
-/** A few bytes of a page are its own. */
-function youngMegabytes(): number {
-  const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')!
-  return Math.max(1, Math.round((young.space_used_size + young.space_available_size) / 2 ** 20))
-}
-
-function setYoungGrowth(factor: number): void {
-  setFlagsFromString(`--semi-space-growth-factor=${factor}`)
 }
 
 /** Without a flag at the start of the process it is only in contexts that are made after this one. */

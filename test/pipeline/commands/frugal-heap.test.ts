@@ -30,9 +30,9 @@ describe('a frugal start', () => {
     assert.ok(youngMegabytes('beginFrugalStart()') <= 2)
   })
 
-  it('has a little more when it is over, and never as much as V8 would take', () => {
+  it('has no more when it is over, and never as much as V8 would take', () => {
     const frugal = youngMegabytes('beginFrugalStart(); endFrugalStart({ after: () => () => {} })')
-    assert.ok(frugal >= 1 && frugal <= 4, `${frugal} MB`)
+    assert.ok(frugal >= 1 && frugal <= 2, `${frugal} MB`)
     assert.ok(youngMegabytes('') > 4)
   })
 })

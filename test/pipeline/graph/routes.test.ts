@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { RefusedError, type Next, type Step } from '../../../pipeline/component.ts'
+import { createRoutes, type RoutedNode } from '../../../pipeline/graph/routes.ts'
+import { createStopwatch } from '../../../pipeline/graph/stopwatch.ts'
+import { endBatch, type Batch } from '../../../pipeline/model/batch.ts'
+import type { SeriesMap } from '../../../pipeline/model/label-processor.ts'
+import { getLabel, withLabels, withoutLabels } from '../../../pipeline/model/labels.ts'
+import { scaleOf } from '../../../pipeline/model/scale.ts'
+import { metricFrom } from '../../../pipeline/model/series.ts'
+import { createTracked, type Tracked } from '../../../pipeline/model/tracked.ts'
+import { createSeriesProcessor } from '../../../pipeline/series-processor.ts'
+import { batchFromText, createSource } from '../../support/batch-from-text.ts'
+import { testHost } from '../../support/test-host.ts'
+import { textFromBatch } from '../../support/text-from-batch.ts'
+
+const stopwatch = createStopwatch({ monotonic: () => 0 })
+
+/** A percentage becomes a ratio, where it can be one, `junk` goes; a label that tells who has the GPU, which may change; nobody's go. */
+function maps(pods: Tracked<string>): SeriesMap[] {
+  const ratio = metricFrom({ name: 'ratio', type: 'gauge', help: '' })
+  return [
+    { by: 'labels', map: labels => withoutLabels(labels, new Set(['pci'])) },
+    {
+      by: 'metric',
+      map: metric =>
+        metric.name === 'util'
+          ? [{ metric: ratio, scale: scaleOf(1, 100), range: { min: 0, max: 1 } }]
+          : metric.name === 'junk'
+            ? []
+            : [{ metric }],
+    },
+    {
+      by: 'labels',
+      map(labels, look) {
+        const pod = look(pods.entry(getLabel(labels, 'gpu') ?? ''))
+        return pod === undefined ? labels : withLabels(labels, [['pod', pod]])
+      },
+    },
+    { by: 'labels', map: labels => (getLabel(labels, 'pod') === 'nobody' ? undefined : labels) },
+  ]
+}
+
+type Told = { passed: number[][]; refused: number[]; failed: number[] }
+
+/** Processors in a row, with or without routes, and what came out of them. */
+function createRow(all: readonly SeriesMap[], isRouted: boolean, seen: (node: number) => Partial<Step> = () => ({})) {
+  const out: Batch[] = []
+  const told: Told = { passed: [], refused: [], failed: [] }
+  const end: Next = batch => void out.push(batch)
+  let next = end
+  const nodes: RoutedNode[] = []
+  for (const [number, map] of [...all.entries()].toReversed()) {
+    const processor = createSeriesProcessor(map, testHost(), next)
+    next = processor.consume
+    nodes.unshift({
+      step(source, layout) {
+        const step = processor.step(source, layout)
+        return step && { ...step, ...seen(number) }
+      },
+      passages: {
+        passed: (incoming, outgoing) => void told.passed.push([number, incoming, outgoing]),
+        refused: points => void told.refused.push(points),
+        failed: points => void told.failed.push(points),
+      },
+    })
+  }
+  return { consume: isRouted ? createRoutes(nodes, next, end, stopwatch) : next, out, told }
+}
+
+const TEXT = `
+  util{gpu="0",pci="a"} 29
+  util{gpu="1",pci="b"} 57
+  temp{gpu="0",pci="a"} 40
+  junk{gpu="1",pci="b"} 1
+`
+
+describe('routes through processors', () => {
+  it('lead to what the processors make one after the other, whatever comes', () => {
+    const event = fc.oneof(
+      { weight: 8, arbitrary: fc.record({ source: fc.nat(2), values: fc.array(fc.integer({ min: -20, max: 130 })) }) },
+      { weight: 1, arbitrary: fc.record({ source: fc.nat(2), outcome: fc.constantFrom('failed', 'removed') }) },
+      { weight: 1, arbitrary: fc.record({ source: fc.nat(2), gpus: fc.nat(3) }) },
+      { weight: 1, arbitrary: fc.record({ source: fc.nat(2), absent: fc.nat(2) }) },
+      { weight: 2, arbitrary: fc.record({ gpu: fc.nat(2), pod: fc.constantFrom('a', 'b', 'nobody', undefined) }) },
+    )
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 40 }), events => {
+        const pods = createTracked<string>()
+        const [plain, routed] = [createRow(maps(pods), false), createRow(maps(pods), true)]
+        const last = [0, 1, 2].map(number => batchFromText(TEXT, { source: createSource(`source-${number}`) }))
+        const say = (batch: Batch): void => {
+          for (const row of [plain, routed]) {
+            row.out.length = 0
+            row.consume(batch)
+          }
+          const shown = [plain, routed].map(({ out }) => out.map(one => textFromBatch(one)).filter(text => text !== ''))
+          assert.deepEqual(shown[1], shown[0])
+          // That nothing is left is said at least once; once more is no harm.
+          if (plain.out.length > 0) assert.ok(routed.out.length > 0)
+        }
+        for (const event of events) {
+          if ('pod' in event) {
+            if (event.pod === undefined) pods.delete(String(event.gpu))
+            else pods.set(String(event.gpu), event.pod)
+            continue
+          }
+          const before = last[event.source]!
+          if ('outcome' in event) {
+            say(endBatch(before.source, 0, event.outcome as 'failed' | 'removed'))
+            continue
+          }
+          if ('gpus' in event) {
+            const lines = Array.from(
+              { length: event.gpus },
+              (_, gpu) => `util{gpu="${gpu}",pci="x"} ${gpu}\ntemp{gpu="${gpu}"} 1\n`,
+            )
+            last[event.source] = batchFromText(lines.join(''), { after: before })
+          }
+          const batch = last[event.source]!
+          const given = 'values' in event ? event.values : []
+          const values = batch.values.map((value, i) => given[i] ?? value)
+          const absent = 'absent' in event && event.absent < values.length ? Uint32Array.of(event.absent) : undefined
+          say({ ...batch, values, absent })
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('are taken from the second batch of a layout on, and tell how many points each processor took and left', () => {
+    const { consume, told } = createRow(maps(createTracked()), true)
+    const first = batchFromText(TEXT)
+    consume(first)
+    assert.deepEqual(told.passed, [])
+    consume({ ...first, values: first.values.slice() })
+    assert.deepEqual(told.passed, [
+      [0, 4, 4],
+      [1, 4, 3],
+      [2, 3, 3],
+      [3, 3, 3],
+    ])
+  })
+
+  it('show batches to who wants to see them, as they are where that stands', () => {
+    const shown: string[] = []
+    const { consume } = createRow(maps(createTracked()), true, node =>
+      node === 1
+        ? { before: batch => shown.push(textFromBatch(batch)), after: batch => shown.push(textFromBatch(batch)) }
+        : {},
+    )
+    const first = batchFromText(TEXT)
+    consume(first)
+    consume({ ...first, values: Float64Array.of(1, 2, 3, 4) })
+    assert.deepEqual(shown, [
+      'junk{gpu="1"} 4\ntemp{gpu="0"} 3\nutil{gpu="0"} 1\nutil{gpu="1"} 2\n',
+      'ratio{gpu="0"} 0.01\nratio{gpu="1"} 0.02\ntemp{gpu="0"} 3\n',
+    ])
+  })
+
+  it('are left for once where a processor throws, which is told', () => {
+    let isBroken = true
+    const { consume, told, out } = createRow(maps(createTracked()), true, node =>
+      node !== 2
+        ? {}
+        : {
+            before: () => {
+              if (isBroken) throw new Error('broken')
+            },
+          },
+    )
+    const first = batchFromText(TEXT)
+    consume(first)
+    out.length = 0
+    consume({ ...first })
+    assert.deepEqual(told.failed, [3])
+    assert.deepEqual(told.passed, [])
+    assert.equal(out.length, 0)
+    isBroken = false
+    consume({ ...first })
+    assert.equal(out.length, 1)
+  })
+
+  it('hand on that a batch was refused', () => {
+    const { consume, told } = createRow(maps(createTracked()), true, node =>
+      node === 3
+        ? {
+            before: () => {
+              throw new RefusedError('full')
+            },
+          }
+        : {},
+    )
+    const first = batchFromText(TEXT)
+    consume(first)
+    assert.throws(() => consume({ ...first }), RefusedError)
+    assert.deepEqual(told.refused, [4, 4, 3, 3])
+    assert.deepEqual(told.failed, [])
+  })
+})

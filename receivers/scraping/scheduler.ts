@@ -14,6 +14,7 @@ const STEP_MS = 1000
 const FEWEST_STEPS = 5
 /** Before there are more at one moment, those between are used: what else there is to do must not wait for all of them. */
 const MOST_TOGETHER = 250
+const ROUNDING = 1e-6
 /** The longest a new target waits for its first scrape, however long its interval. */
 const FIRST_WITHIN_MS = 10_000
 /** Few targets need not wait at all: so long after one the next is first scraped. */
@@ -45,7 +46,8 @@ export function createScheduler(clock: Clock): Scheduler {
 
   /** Returns the entry's moment: never one that is over. */
   function place(entry: Entry): number {
-    const moment = Math.ceil((entry.dueMs - startMs) / gridMs)
+    // A moment of the grid is not missed for what is lost of a number when others are added and taken away.
+    const moment = Math.ceil((entry.dueMs - startMs) / gridMs - ROUNDING)
     const others = moments.get(moment)
     if (others === undefined) moments.set(moment, [entry])
     else others.push(entry)

@@ -22,7 +22,7 @@ describe('a running gpucol', function () {
     return `
 receivers:
   dcgm:
-    scrape_interval: ${parts.interval ?? '200ms'}
+    scrape_interval: ${parts.interval ?? '500ms'}
     scrape_timeout: 200ms
     static_targets: [http://127.0.0.1:${(target.address() as AddressInfo).port}/metrics]
 exporters:

@@ -117,6 +117,33 @@ describe('scrape scheduler', () => {
     assert.equal((await crowds(100, 1000)).length, 5)
   })
 
+  it('runs everything once in its interval, whatever the clock shows and however early timers are', async () => {
+    for (let offsetMs = 1000; offsetMs < 1100; offsetMs += 0.7654321) {
+      const clock = createVirtualClock(0)
+      let earlyMs = 0
+      const scheduler = createScheduler({
+        now: () => clock.now(),
+        monotonic: () => offsetMs + clock.monotonic() - earlyMs,
+        // A timer counts whole milliseconds, so it may fire a fraction early.
+        after: (delayMs, run) =>
+          clock.after(delayMs, () => {
+            earlyMs = 0.4
+            run()
+            earlyMs = 0
+          }),
+      })
+      const times: number[] = []
+      scheduler.add(200, () => times.push(clock.monotonic()))
+      await clock.advance(4000)
+      scheduler.stop()
+      for (const [i, time] of times.slice(2).entries()) {
+        const gapMs = time - times[i + 1]!
+        assert.ok(gapMs >= 150 && gapMs <= 250, `${gapMs} ms between scrapes at ${offsetMs}`)
+      }
+      assert.ok(times.length >= 19, `${times.length} scrapes`)
+    }
+  })
+
   it('does not run what was removed, and goes on with the rest', async () => {
     const clock = createVirtualClock(0)
     const scheduler = createScheduler(clock)

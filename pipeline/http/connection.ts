@@ -2,6 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import type { Exchange } from './exchange.ts'
 import { describeFailure } from './failure.ts'
+import type { IdleConnections } from './idle-pool.ts'
 import { ResponseParser } from './response-parser.ts'
 import { mayBeRepeated } from './request-head.ts'
 import type { Destination } from './url.ts'
@@ -20,25 +21,27 @@ export type ConnectionOwner = {
   /** It is closed, or about to be, and takes nothing any more. */
   closed(connection: Connection): void
   /** The server had closed the connection before the request reached it. */
-  lost(exchange: Exchange, destination: Destination): void
+  lost(exchange: Exchange, connection: Connection): void
 }
 
 const NOTHING = (): void => {}
 
 export class Connection {
   readonly destination: Destination
-  /** For whoever keeps those that are idle. */
-  idleSinceMs = NaN
-  #owner: ConnectionOwner
-  #socket: Socket
+  /** For whoever keeps those that are idle: where it waits, and since when. */
+  idle: IdleConnections
+  idleNumber = 0
+  readonly #owner: ConnectionOwner
+  readonly #socket: Socket
   #exchange: Exchange | undefined
   readonly #parser = new ResponseParser()
   readonly #release = (): void => this.close()
   #used = false
   #reused = false
 
-  constructor(destination: Destination, owner: ConnectionOwner) {
+  constructor(destination: Destination, idle: IdleConnections, owner: ConnectionOwner) {
     this.destination = destination
+    this.idle = idle
     this.#owner = owner
     const { landing } = owner
     this.#socket = connect({
@@ -139,7 +142,7 @@ export class Connection {
     const retry = this.#reused && !this.#parser.started && mayBeRepeated(exchange.request)
     if (!retry) return exchange.fail(error)
     this.close()
-    this.#owner.lost(exchange, this.destination)
+    this.#owner.lost(exchange, this)
   }
 }
 

@@ -4,23 +4,28 @@
  * Exactly one of `end` and `failed` reaches the handler, nothing reaches it after that or after a cancel, and the time limit
  * holds. A handler that throws fails its own request with what it threw, and nothing else.
  */
-import type { Clock, NetworkRequest, ResponseHandler } from '../component.ts'
-import { timedOut } from './failure.ts'
+import type { NetworkRequest, ResponseHandler } from '../component.ts'
+import type { TimeLimit, TimeLimits } from './time-limits.ts'
+
+const NOTHING = (): void => {}
 
 export class Exchange {
   readonly request: NetworkRequest
   over = false
   /** Set by the client: gives up what the request still holds (closes its connection) when it is over before its response is complete. */
-  release: () => void = () => {}
-  #handler: ResponseHandler
-  #cancelTimeout: (() => void) | undefined
+  release: () => void = NOTHING
+  /** Among those with the same time limit. */
+  before: Exchange | undefined
+  behind: Exchange | undefined
+  endsMs = Infinity
+  readonly #handler: ResponseHandler
+  #limit: TimeLimit | undefined
 
-  constructor(clock: Clock, request: NetworkRequest, handler: ResponseHandler) {
+  constructor(limits: TimeLimits, request: NetworkRequest, handler: ResponseHandler) {
     this.request = request
     this.#handler = handler
-    if (Number.isFinite(request.timeoutMs)) {
-      this.#cancelTimeout = clock.after(request.timeoutMs, () => this.fail(timedOut(request.timeoutMs)))
-    }
+    const { timeoutMs } = request
+    if (Number.isFinite(timeoutMs)) this.#limit = limits.begin(timeoutMs, this)
   }
 
   head(status: number, headers: ReadonlyMap<string, string>): void {
@@ -67,8 +72,8 @@ export class Exchange {
   /** Who asked may hold on to this until the next request: what it needs no more must not get old with it. */
   #finish(): void {
     this.over = true
-    this.#cancelTimeout?.()
-    this.#cancelTimeout = undefined
+    this.#limit?.end(this)
+    this.#limit = undefined
   }
 }
 

@@ -11,20 +11,40 @@ export type IdlePoolOptions = {
   readonly maxPerAddress: number
 }
 
+/** Those of one address, the one that has waited longest first. */
+export type IdleConnections = {
+  readonly connections: Connection[]
+  /** It has no connections any more, and whoever needs it again asks for another. */
+  isGone: boolean
+}
+
+/** How often in `idleMs` it is looked for those that are to be closed. */
+const LOOKS = 4
+
 export class IdlePool {
   readonly #options: IdlePoolOptions
-  /** Of an address the one that has waited longest is first. An address stays until none of its connections is left. */
-  readonly #byAddress = new Map<string, Connection[]>()
+  /** An address stays until none of its connections is left. */
+  readonly #byAddress = new Map<string, IdleConnections>()
   #count = 0
   #isWatched = false
+  /** Counts connections that begin to wait: who has a smaller number has waited longer. A look at the clock for each would cost more. */
+  #lastNumber = 0
+  /** What the last number was at the last looks, the oldest first. */
+  readonly #looks = new Array<number>(LOOKS).fill(0)
 
   constructor(options: IdlePoolOptions) {
     this.#options = options
   }
 
+  of(address: string): IdleConnections {
+    let its = this.#byAddress.get(address)
+    if (its === undefined) this.#byAddress.set(address, (its = { connections: [], isGone: false }))
+    return its
+  }
+
   /** The one used last: the others may then get old enough to be closed. */
-  take(address: string): Connection | undefined {
-    const last = this.#byAddress.get(address)?.pop()
+  take(its: IdleConnections): Connection | undefined {
+    const last = its.connections.pop()
     if (last !== undefined) this.#count--
     return last
   }
@@ -32,49 +52,52 @@ export class IdlePool {
   /** Closes a connection, this one or an older, if there are too many. */
   add(connection: Connection): void {
     const { maxPerAddress, maxIdle } = this.#options
-    const { address } = connection.destination
-    connection.idleSinceMs = performance.now()
-    const others = this.#byAddress.get(address)
-    if (others === undefined) this.#byAddress.set(address, [connection])
-    else if (others.length < maxPerAddress) others.push(connection)
-    else return connection.close()
+    if (connection.idle.isGone) connection.idle = this.of(connection.destination.address)
+    const { connections } = connection.idle
+    if (connections.length >= maxPerAddress) return connection.close()
+    connection.idleNumber = ++this.#lastNumber
+    connections.push(connection)
     if (++this.#count > maxIdle) this.#oldest()?.close()
-    this.#watch()
+    if (!this.#isWatched) this.#watch()
   }
 
   /** It is closed. */
   remove(connection: Connection): void {
-    const { address } = connection.destination
-    const its = this.#byAddress.get(address)
-    const at = its?.indexOf(connection) ?? -1
+    const { idle, destination } = connection
+    const at = idle.connections.indexOf(connection)
     if (at >= 0) {
-      its!.splice(at, 1)
+      idle.connections.splice(at, 1)
       this.#count--
     }
-    if (its?.length === 0) this.#byAddress.delete(address)
+    if (idle.connections.length > 0 || idle.isGone) return
+    idle.isGone = true
+    this.#byAddress.delete(destination.address)
   }
 
   #oldest(): Connection | undefined {
     let oldest: Connection | undefined
-    for (const [first] of this.#byAddress.values()) {
-      if (first !== undefined && (oldest === undefined || first.idleSinceMs < oldest.idleSinceMs)) oldest = first
+    for (const { connections } of this.#byAddress.values()) {
+      const [first] = connections
+      if (first !== undefined && (oldest === undefined || first.idleNumber < oldest.idleNumber)) oldest = first
     }
     return oldest
   }
 
   #watch(): void {
-    if (this.#isWatched) return
     this.#isWatched = true
     setTimeout(() => {
       this.#isWatched = false
       this.#closeOld()
       if (this.#count > 0) this.#watch()
-    }, this.#options.idleMs / 4).unref()
+    }, this.#options.idleMs / LOOKS).unref()
   }
 
   #closeOld(): void {
-    const beforeMs = performance.now() - this.#options.idleMs
-    const old = this.#byAddress.values().flatMap(all => all.filter(({ idleSinceMs }) => idleSinceMs <= beforeMs))
+    const lastOld = this.#looks.shift()!
+    this.#looks.push(this.#lastNumber)
+    const old = this.#byAddress
+      .values()
+      .flatMap(({ connections }) => connections.filter(({ idleNumber }) => idleNumber <= lastOld))
     // Closing takes them out of the lists.
     for (const connection of old.toArray()) connection.close()
   }

@@ -3,17 +3,22 @@ import type { Clock, Network, NetworkRequest } from '../component.ts'
 import { Exchange } from './exchange.ts'
 import { listen } from './listen.ts'
 import { createResolver } from './resolve.ts'
-import { createSocketReader, type SocketReaderOptions } from './socket-reader.ts'
+import { createSocketReader, type PreparedRequest, type SocketReaderOptions } from './socket-reader.ts'
+import { TimeLimits } from './time-limits.ts'
 import type { UndiciClient } from './undici-client.ts'
 import { parseDestination, type Destination } from './url.ts'
 
 /** `close` fails the requests that are under way and closes all connections, not the listeners. */
 export type SystemNetwork = Network & { close(): Promise<void> }
 
+/** Where a request goes, and what goes there if that is plain HTTP. */
+type Way = { readonly destination: Destination; readonly plain: PreparedRequest | undefined }
+
 export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): SystemNetwork {
   const socketReader = createSocketReader(options)
+  const limits = new TimeLimits(clock)
   // Who asks the same again and again does so with the same object.
-  const destinations = new WeakMap<NetworkRequest, Destination>()
+  const ways = new WeakMap<NetworkRequest, Way>()
   // Takes a tenth of a second and 25 MB to load, and a config in which all is plain HTTP never needs it.
   let undiciClient: Promise<UndiciClient> | undefined
 
@@ -21,10 +26,14 @@ export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): 
     return import('./undici-client.ts').then(({ createUndiciClient }) => createUndiciClient(clock))
   }
 
-  function destinationOf(request: NetworkRequest): Destination {
-    let destination = destinations.get(request)
-    if (destination === undefined) destinations.set(request, (destination = parseDestination(request.url)))
-    return destination
+  function wayOf(request: NetworkRequest): Way {
+    let way = ways.get(request)
+    if (way === undefined) {
+      const destination = parseDestination(request.url)
+      const plain = isPlain(request, destination) ? socketReader.prepare(request, destination) : undefined
+      ways.set(request, (way = { destination, plain }))
+    }
+    return way
   }
 
   async function sendByUndici(exchange: Exchange, destination: Destination): Promise<void> {
@@ -39,10 +48,10 @@ export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): 
 
   return {
     request(request, handler) {
-      const exchange = new Exchange(clock, request, handler)
+      const exchange = new Exchange(limits, request, handler)
       try {
-        const destination = destinationOf(request)
-        if (isPlain(request, destination)) socketReader.send(exchange, destination)
+        const { destination, plain } = wayOf(request)
+        if (plain !== undefined) socketReader.send(exchange, plain)
         else void sendByUndici(exchange, destination)
       } catch (error) {
         // The handler hears nothing from inside this call.

@@ -10,7 +10,7 @@ import { landing } from '../landing.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { closed } from './failure.ts'
-import { IdlePool } from './idle-pool.ts'
+import { IdlePool, type IdleConnections } from './idle-pool.ts'
 import { renderRequest } from './request-head.ts'
 import type { Destination } from './url.ts'
 
@@ -22,17 +22,27 @@ export type SocketReaderOptions = {
 }
 
 export type SocketReader = {
-  /** Throws if it has headers that cannot be sent. The body must not change before the answer. */
-  send(exchange: Exchange, destination: Destination): void
+  /** Throws if it has headers that cannot be sent. */
+  prepare(request: NetworkRequest, destination: Destination): PreparedRequest
+  /** The body must not change before the answer. */
+  send(exchange: Exchange, prepared: PreparedRequest): void
   /** Closes all connections; requests under way fail. */
   close(): void
+}
+
+/** What can be found out once of a request that is sent again and again. */
+export type PreparedRequest = {
+  readonly destination: Destination
+  /** Up to its body. */
+  readonly text: string
+  /** Connections that it may take. */
+  idle: IdleConnections
 }
 
 export function createSocketReader(options: SocketReaderOptions = {}): SocketReader {
   const { idleMs = 90_000, maxIdle = 16_384, maxIdlePerAddress = 16 } = options
   const pool = new IdlePool({ idleMs, maxIdle, maxPerAddress: maxIdlePerAddress })
   const open = new Set<Connection>()
-  const texts = new WeakMap<NetworkRequest, string>()
 
   const owner: ConnectionOwner = {
     landing,
@@ -42,25 +52,27 @@ export function createSocketReader(options: SocketReaderOptions = {}): SocketRea
       open.delete(connection)
     },
     // On a new connection, so this happens once.
-    lost: (exchange, destination) => openConnection(destination).send(exchange, textOf(exchange.request, destination)),
+    lost(exchange, { destination, idle }) {
+      openConnection(destination, idle).send(exchange, renderRequest(exchange.request, destination))
+    },
   }
 
-  function textOf(request: NetworkRequest, destination: Destination): string {
-    let text = texts.get(request)
-    if (text === undefined) texts.set(request, (text = renderRequest(request, destination)))
-    return text
-  }
-
-  function openConnection(destination: Destination): Connection {
-    const connection = new Connection(destination, owner)
+  function openConnection(destination: Destination, idle: IdleConnections): Connection {
+    const connection = new Connection(destination, idle, owner)
     open.add(connection)
     return connection
   }
 
   return {
-    send(exchange, destination) {
-      const text = textOf(exchange.request, destination)
-      const connection = pool.take(destination.address) ?? openConnection(destination)
+    prepare: (request, destination) => ({
+      destination,
+      text: renderRequest(request, destination),
+      idle: pool.of(destination.address),
+    }),
+    send(exchange, prepared) {
+      const { destination, text } = prepared
+      if (prepared.idle.isGone) prepared.idle = pool.of(destination.address)
+      const connection = pool.take(prepared.idle) ?? openConnection(destination, prepared.idle)
       connection.send(exchange, text)
     },
     close() {

@@ -4,9 +4,10 @@
  * Nothing is delivered from inside `request` or a writer's method, but by a timer of the clock that is due at once, so on a
  * virtual clock the order is always the same.
  */
-import type { Clock, DnsRecord, DnsType, Listener, Network, NetworkRequest, ResponseHandler } from '../component.ts'
+import type { Clock, DnsRecord, DnsType, Listener, Network, NetworkRequest } from '../component.ts'
 import { Exchange } from './exchange.ts'
 import { inUse, refused } from './failure.ts'
+import { TimeLimits } from './time-limits.ts'
 import { normalizeUrl, parseDestination } from './url.ts'
 
 export type Answer =
@@ -55,6 +56,7 @@ const REMEMBERED_REQUESTS = 1000
 const FIRST_FREE_PORT = 49152
 
 export function createVirtualNetwork(clock: Clock): VirtualNetwork {
+  const limits = new TimeLimits(clock)
   const answers = new Map<string, Answer>()
   const servers = new Map<string, VirtualServer>()
   const names = new Map<string, readonly DnsRecord[] | Error>()
@@ -96,7 +98,7 @@ export function createVirtualNetwork(clock: Clock): VirtualNetwork {
       } catch (error) {
         server = (_, response) => response.fail(error as Error)
       }
-      return converse(clock, request, server, handler)
+      return converse(clock, new Exchange(limits, request, handler), server)
     },
 
     async resolve(name, type) {
@@ -132,8 +134,7 @@ function writeAnswer(answer: Answer, url: string, response: ResponseWriter): voi
 }
 
 /** Lets a server answer a request. Returns what cancels it. */
-function converse(clock: Clock, request: NetworkRequest, server: VirtualServer, handler: ResponseHandler): () => void {
-  const exchange = new Exchange(clock, request, handler)
+function converse(clock: Clock, exchange: Exchange, server: VirtualServer): () => void {
   const deliveries: (() => void)[] = []
 
   function deliver(delivery: () => void): void {
@@ -159,7 +160,7 @@ function converse(clock: Clock, request: NetworkRequest, server: VirtualServer, 
     },
   }
   deliver(() => {
-    if (!exchange.over) server(request, response)
+    if (!exchange.over) server(exchange.request, response)
   })
   return () => exchange.cancel()
 }

@@ -49,7 +49,7 @@ export const prometheus = defineReceiver({
               name: `job ${job.job_name}`,
               discoveries: discoveriesOf(job, host),
               specs: found => [specFrom(found, defaults)],
-              createTarget: (spec, blocked) => createTarget({ ...options, ...spec, blocked }, host, give),
+              createTarget: (spec, blocked) => createTarget(spec, options, host, give, blocked),
               targetLimit: job.target_limit ?? 0,
               keepDropped: job.keep_dropped_targets ?? KEEP_DROPPED,
             },

@@ -8,54 +8,64 @@ const MAX_REDIRECTS = 10
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie'])
 
 /**
- * As `network.request` with this handler, one request after the other, but the handler sees only the answer that is no redirect. The
- * timeout of the request holds for all of it.
+ * As `network.request` with this handler, one request after the other, but where redirects are followed the handler sees only the answer
+ * that is none. The timeout of the request holds for all of it.
+ *
+ * One object for all requests of a target: what a scrape makes anew is garbage, and what it looks at is far away by the next.
  */
-export function createFollower(
-  { network, clock }: Pick<Host, 'network' | 'clock'>,
-  handler: ResponseHandler,
-): (request: NetworkRequest) => () => void {
-  let cancel = NOTHING
-  let current: NetworkRequest
-  let redirect: NetworkRequest | undefined
-  let redirects = 0
-  /** In an object a number is written in its place; of a variable each value is an object of its own, and gets old until the next. */
-  const deadline = { ms: NaN }
+export class Requester implements ResponseHandler {
+  readonly #host: Pick<Host, 'network' | 'clock'>
+  readonly #follows: boolean
+  readonly #handler: ResponseHandler
+  #cancel = NOTHING
+  #current: NetworkRequest | undefined
+  #redirect: NetworkRequest | undefined
+  #redirects = 0
+  #deadlineMs = NaN
 
-  // One for all requests: a scrape costs no object that need not be.
-  const following: ResponseHandler = {
-    head(status, headers) {
-      const location = isRedirect(status) ? headers.get('location') : undefined
-      if (location === undefined) return handler.head(status, headers)
-      if (++redirects > MAX_REDIRECTS) throw new Error(`the target redirects more than ${MAX_REDIRECTS} times`)
-      redirect = redirected(current, location)
-    },
-    chunk(bytes) {
-      if (redirect === undefined) handler.chunk(bytes)
-    },
-    end() {
-      cancel = NOTHING
-      if (redirect === undefined) handler.end()
-      else send({ ...redirect, timeoutMs: Math.max(1, deadline.ms - clock.monotonic()) })
-    },
-    failed(error) {
-      cancel = NOTHING
-      handler.failed(error)
-    },
+  constructor(host: Pick<Host, 'network' | 'clock'>, follows: boolean, handler: ResponseHandler) {
+    this.#host = host
+    this.#follows = follows
+    this.#handler = handler
   }
 
-  function send(request: NetworkRequest): void {
-    current = request
-    redirect = undefined
-    cancel = network.request(request, following)
+  /** Not while one is under way. */
+  send(request: NetworkRequest): void {
+    this.#redirects = 0
+    if (this.#follows) this.#deadlineMs = this.#host.clock.monotonic() + request.timeoutMs
+    this.#send(request)
   }
 
-  const cancelCurrent = (): void => cancel()
-  return request => {
-    redirects = 0
-    deadline.ms = clock.monotonic() + request.timeoutMs
-    send(request)
-    return cancelCurrent
+  cancel(): void {
+    this.#cancel()
+  }
+
+  head(status: number, headers: ReadonlyMap<string, string>): void {
+    const location = this.#follows && isRedirect(status) ? headers.get('location') : undefined
+    if (location === undefined) return this.#handler.head(status, headers)
+    if (++this.#redirects > MAX_REDIRECTS) throw new Error(`the target redirects more than ${MAX_REDIRECTS} times`)
+    this.#redirect = redirected(this.#current!, location)
+  }
+
+  chunk(bytes: Uint8Array): void {
+    if (this.#redirect === undefined) this.#handler.chunk(bytes)
+  }
+
+  end(): void {
+    this.#cancel = NOTHING
+    if (this.#redirect === undefined) return this.#handler.end()
+    this.#send({ ...this.#redirect, timeoutMs: Math.max(1, this.#deadlineMs - this.#host.clock.monotonic()) })
+  }
+
+  failed(error: Error): void {
+    this.#cancel = NOTHING
+    this.#handler.failed(error)
+  }
+
+  #send(request: NetworkRequest): void {
+    this.#current = request
+    this.#redirect = undefined
+    this.#cancel = this.#host.network.request(request, this)
   }
 }
 

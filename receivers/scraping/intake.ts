@@ -12,12 +12,6 @@ export type IntakeOptions = {
   readonly planner?: Planner
 }
 
-export type Intake = {
-  /** `added` is how many series are new before relabelling. */
-  take(batch: Batch, added: number): Taken
-  forget(): void
-}
-
 export type Taken = {
   readonly batch: Batch
   /** Samples that are left. */
@@ -41,12 +35,52 @@ export function readingLimit({ limits: { samples }, planner }: IntakeOptions): n
   return Math.max(samples, planner === undefined ? SERIES_TO_COUNT : SERIES_BEFORE_RULES)
 }
 
-export function createIntake(source: Source, { limits, planner }: IntakeOptions): Intake {
-  let last: Layout = EMPTY_LAYOUT
+/** Takes the samples of one target. */
+export class Intake {
+  readonly #source: Source
+  readonly #options: IntakeOptions
+  #last: Layout = EMPTY_LAYOUT
+
+  constructor(source: Source, options: IntakeOptions) {
+    this.#source = source
+    this.#options = options
+  }
+
+  /** `added` is how many series are new before relabelling. */
+  take(incoming: Batch, added: number): Taken {
+    const { planner } = this.#options
+    return planner === undefined ? this.#takeAsItIs(incoming, added) : this.#takeRelabelled(incoming, planner)
+  }
+
+  forget(): void {
+    this.#options.planner?.forget(this.#source)
+  }
+
+  #takeAsItIs(batch: Batch, added: number): Taken {
+    const problem = this.#check(batch.layout, false)
+    const kept = pointCount(batch)
+    if (problem !== undefined) return { batch, kept, added, duplicates: 0, problem }
+    this.#last = batch.layout
+    return { batch, kept, added, duplicates: 0 }
+  }
+
+  #takeRelabelled(incoming: Batch, planner: Planner): Taken {
+    const plan = planner.planFor(this.#source, incoming.layout)
+    const { batch } = runPlan(plan, incoming)
+    const { layout } = batch
+    const problem = this.#check(layout, true)
+    const kept = pointCount(batch)
+    const duplicates = plan.folds?.inputs.length ?? 0
+    if (problem !== undefined) return { batch, kept, added: 0, duplicates, problem }
+    const added = layout === this.#last ? 0 : addedSince(this.#last, layout)
+    this.#last = layout
+    return { batch, kept, added, duplicates }
+  }
 
   /** What is wrong with series that the last batch did not have. */
-  function check(layout: Layout, isRelabelled: boolean): string | undefined {
-    if (layout === last) return undefined
+  #check(layout: Layout, isRelabelled: boolean): string | undefined {
+    if (layout === this.#last) return undefined
+    const { limits } = this.#options
     try {
       checkLayout(layout, limits)
       // Otherwise they were looked at when they were read.
@@ -55,34 +89,6 @@ export function createIntake(source: Source, { limits, planner }: IntakeOptions)
     } catch (error) {
       return (error as Error).message
     }
-  }
-
-  if (planner === undefined) {
-    return {
-      take(batch, added) {
-        const problem = check(batch.layout, false)
-        const taken = { batch, kept: pointCount(batch), added, duplicates: 0 }
-        if (problem !== undefined) return { ...taken, problem }
-        last = batch.layout
-        return taken
-      },
-      forget() {},
-    }
-  }
-  return {
-    take(incoming) {
-      const plan = planner.planFor(source, incoming.layout)
-      const { batch } = runPlan(plan, incoming)
-      const { layout } = batch
-      const problem = check(layout, true)
-      const kept = pointCount(batch)
-      const duplicates = plan.folds?.inputs.length ?? 0
-      if (problem !== undefined) return { batch, kept, added: 0, duplicates, problem }
-      const added = layout === last ? 0 : addedSince(last, layout)
-      last = layout
-      return { batch, kept, added, duplicates }
-    },
-    forget: () => planner.forget(source),
   }
 }
 

@@ -1,7 +1,7 @@
 /** A set of targets that are found and scraped in one way: what comes and goes, and why something is not scraped. */
 import type { DroppedTarget, Host, Targets } from '../../pipeline/component.ts'
 import type { DiscoveredTarget, Discovery } from './discovery/discovery.ts'
-import type { Scheduler } from './scheduler.ts'
+import type { Scheduled, Scheduler } from './scheduler.ts'
 import type { Rejection, TargetSpec } from './target-spec.ts'
 import type { Target } from './target.ts'
 
@@ -25,7 +25,7 @@ export type Job = {
   targets(): Targets
 }
 
-type Active = { readonly spec: TargetSpec; readonly target: Target; readonly unschedule: () => void }
+type Active = { readonly spec: TargetSpec; readonly target: Target; readonly scheduled: Scheduled }
 
 export function createJob(options: JobOptions, scheduler: Scheduler, { log }: Pick<Host, 'log'>): Job {
   const { name, discoveries, targetLimit } = options
@@ -50,10 +50,10 @@ export function createJob(options: JobOptions, scheduler: Scheduler, { log }: Pi
     for (const targets of found) {
       for (const target of targets) for (const spec of specsOf(target)) sort(spec, wanted)
     }
-    for (const [key, { target, unschedule }] of active) {
+    for (const [key, { target, scheduled }] of active) {
       if (wanted.has(key)) continue
       active.delete(key)
-      unschedule()
+      scheduler.remove(scheduled)
       target.remove()
     }
     for (const [key, spec] of wanted) if (!active.has(key)) add(key, spec)
@@ -71,7 +71,7 @@ export function createJob(options: JobOptions, scheduler: Scheduler, { log }: Pi
 
   function add(key: string, spec: TargetSpec): void {
     const target = options.createTarget(spec, blocked)
-    active.set(key, { spec, target, unschedule: scheduler.add(spec.intervalMs, target.scrape) })
+    active.set(key, { spec, target, scheduled: scheduler.add(spec.intervalMs, target) })
   }
 
   function blocked(): string | undefined {
@@ -90,8 +90,8 @@ export function createJob(options: JobOptions, scheduler: Scheduler, { log }: Pi
     },
     stop() {
       for (const discovery of discoveries) discovery.stop()
-      for (const { target, unschedule } of active.values()) {
-        unschedule()
+      for (const { target, scheduled } of active.values()) {
+        scheduler.remove(scheduled)
         target.remove()
       }
       active.clear()

@@ -20,34 +20,43 @@ const FIRST_WITHIN_MS = 10_000
 /** Few targets need not wait at all: so long after one the next is first scraped. */
 const FIRST_APART_MS = 10
 
+/** What is run now and again. */
+export type Task = { scrape(): void }
+
 export type Scheduler = {
-  /** Calls `run` now and again, first within the smaller of the interval and 10 s. The returned function ends that. */
-  add(intervalMs: number, run: () => void): () => void
+  /** Runs a task now and again, first within the smaller of the interval and 10 s. */
+  add(intervalMs: number, task: Task): Scheduled
+  remove(scheduled: Scheduled): void
   stop(): void
 }
 
-type Entry = {
+export type Scheduled = {
+  readonly task: Task
   readonly intervalMs: number
-  readonly run: () => void
-  /** One of the moments that lie an interval apart. */
+  /** One of the moments that lie an interval apart. This and `dueMs` count from when the scheduler began. */
   readonly anchorMs: number
   dueMs: number
   removed: boolean
 }
 
-export function createScheduler(clock: Clock): Scheduler {
+/** Who is asked to run tasks, if not they themselves. */
+export type TaskRunner = { run(task: Task): void; forget(task: Task): void }
+
+const AT_ONCE: TaskRunner = { run: task => task.scrape(), forget() {} }
+
+export function createScheduler(clock: Clock, runner: TaskRunner = AT_ONCE): Scheduler {
   const startMs = clock.monotonic()
   const gridMs = clock.aligned ? 1 : GRID_MS
   // Those that are due together, by the number of their moment on the grid.
-  const moments = new Map<number, Entry[]>()
+  const moments = new Map<number, Scheduled[]>()
   let added = 0
   let wakeAt = Infinity
   let cancelTimer: (() => void) | undefined
 
   /** Returns the entry's moment: never one that is over. */
-  function place(entry: Entry): number {
+  function place(entry: Scheduled): number {
     // A moment of the grid is not missed for what is lost of a number when others are added and taken away.
-    const moment = Math.ceil((entry.dueMs - startMs) / gridMs - ROUNDING)
+    const moment = Math.ceil(entry.dueMs / gridMs - ROUNDING)
     const others = moments.get(moment)
     if (others === undefined) moments.set(moment, [entry])
     else others.push(entry)
@@ -64,7 +73,7 @@ export function createScheduler(clock: Clock): Scheduler {
   function wake(): void {
     cancelTimer = undefined
     wakeAt = Infinity
-    const nowMs = clock.monotonic()
+    const nowMs = clock.monotonic() - startMs
     const due = takeDue(nowMs)
     for (const entry of due) {
       entry.dueMs = nextDue(entry, nowMs)
@@ -73,13 +82,13 @@ export function createScheduler(clock: Clock): Scheduler {
     let next = Infinity
     for (const moment of moments.keys()) next = Math.min(next, moment)
     if (next < Infinity) wakeFor(next)
-    for (const entry of due) if (!entry.removed) entry.run()
+    for (const entry of due) if (!entry.removed) runner.run(entry.task)
   }
 
-  function takeDue(nowMs: number): Entry[] {
+  function takeDue(nowMs: number): Scheduled[] {
     // Timers may fire a fraction of a millisecond early.
-    const current = Math.floor((nowMs + 1 - startMs) / gridMs)
-    const due: Entry[] = []
+    const current = Math.floor((nowMs + 1) / gridMs)
+    const due: Scheduled[] = []
     for (const [moment, entries] of moments) {
       if (moment > current) continue
       moments.delete(moment)
@@ -89,24 +98,28 @@ export function createScheduler(clock: Clock): Scheduler {
   }
 
   return {
-    add(intervalMs, run) {
+    add(intervalMs, task) {
       const number = clock.aligned ? 0 : added++
-      const nowMs = clock.monotonic()
+      const nowMs = clock.monotonic() - startMs
       const firstMs = (number * FIRST_APART_MS) % Math.min(intervalMs, FIRST_WITHIN_MS)
       // An order that fills the largest gaps first, however many there will be.
-      const anchorMs = clock.aligned ? startMs : startMs + momentWithin(intervalMs, number)
-      const entry: Entry = {
+      const anchorMs = clock.aligned ? 0 : momentWithin(intervalMs, number)
+      const scheduled: Scheduled = {
+        task,
         intervalMs,
-        run,
         anchorMs,
-        // Rounded up to the grid it is still in time.
-        dueMs: clock.aligned ? nextMultiple(anchorMs, intervalMs, nowMs) : nowMs + Math.max(0, firstMs - gridMs),
+        // Rounded up to the grid it is still in time. A whole number is kept in its place, any other would be an object of its own.
+        dueMs: clock.aligned
+          ? nextMultiple(anchorMs, intervalMs, nowMs)
+          : Math.ceil(nowMs + Math.max(0, firstMs - gridMs)),
         removed: false,
       }
-      wakeFor(place(entry))
-      return () => {
-        entry.removed = true
-      }
+      wakeFor(place(scheduled))
+      return scheduled
+    },
+    remove(scheduled) {
+      scheduled.removed = true
+      runner.forget(scheduled.task)
     },
     stop() {
       cancelTimer?.()
@@ -127,7 +140,7 @@ function momentWithin(intervalMs: number, number: number): number {
 }
 
 /** The first scrape comes early: the second has its regular moment, but half an interval later at the earliest. */
-function nextDue({ anchorMs, dueMs, intervalMs }: Entry, nowMs: number): number {
+function nextDue({ anchorMs, dueMs, intervalMs }: Scheduled, nowMs: number): number {
   return nextMultiple(anchorMs, intervalMs, Math.max(dueMs + intervalMs / 2, nowMs))
 }
 

@@ -47,8 +47,9 @@ export function createReceiverOf(
   return {
     start() {
       room = createWaitingRoom(host, next)
-      scheduler = createScheduler(clock)
-      jobs = createJobs(patient(scheduler, room), room.give)
+      // What is due begins when there is room for what it brings.
+      scheduler = createScheduler(clock, room)
+      jobs = createJobs(scheduler, room.give)
       for (const job of jobs) job.start()
       collections.set(id, areTried)
     },
@@ -69,20 +70,6 @@ export function createReceiverOf(
         droppedCount: all.reduce((sum, { droppedCount }) => sum + droppedCount, 0),
       }
     },
-  }
-}
-
-/** What is due begins when there is room for what it brings. */
-function patient(scheduler: Scheduler, room: WaitingRoom): Scheduler {
-  return {
-    add(intervalMs, run) {
-      const remove = scheduler.add(intervalMs, () => room.scrape(run))
-      return () => {
-        remove()
-        room.forget(run)
-      }
-    },
-    stop: () => scheduler.stop(),
   }
 }
 
@@ -131,9 +118,9 @@ function createKindJob(config: ScrapeConfig, kind: ReceiverKind, scheduler: Sche
         const pages = path === undefined ? usual : [defaultsFor(path)]
         return pages.map(defaults => specFrom(target, defaults))
       },
-      createTarget({ through, ...spec }, blocked) {
-        const itsHost = through === undefined ? host : { ...host, network: through.network }
-        return createTarget({ ...options, ...spec, blocked }, itsHost, next)
+      createTarget(spec, blocked) {
+        const itsHost = spec.through === undefined ? host : { ...host, network: spec.through.network }
+        return createTarget(spec, options, itsHost, next, blocked)
       },
       targetLimit: 0,
       keepDropped: KEEP_DROPPED,

@@ -3,7 +3,7 @@
  * target's series are not.
  */
 import type { Batch, Source } from '../../pipeline/model/batch.ts'
-import { createLayout } from '../../pipeline/model/layout.ts'
+import { createLayout, type Layout } from '../../pipeline/model/layout.ts'
 import { metricFrom } from '../../pipeline/model/series.ts'
 
 export type ScrapeReport = {
@@ -33,10 +33,23 @@ const METRICS = SERIES.map(([name, help]) => metricFrom({ name, type: 'gauge', h
 const METRIC_OF = Uint32Array.from(SERIES, (_, column) => column)
 const LABELS_OF = new Uint32Array(SERIES.length)
 
-/** Makes the batches of one target's reports. */
-export function createReporter(source: Source): (timeMs: number, report: ScrapeReport) => Batch {
-  const layout = createLayout({ metrics: METRICS, labels: [source.labels], metricOf: METRIC_OF, labelsOf: LABELS_OF })
-  return (timeMs, report) => ({ source, timeMs, outcome: 'ok', layout, values: valuesOf(report) })
+/** The series of the reports on one target. */
+export function reportLayout({ labels }: Source): Layout {
+  return createLayout({ metrics: METRICS, labels: [labels], metricOf: METRIC_OF, labelsOf: LABELS_OF })
+}
+
+export function reportBatch(source: Source, layout: Layout, timeMs: number, report: ScrapeReport): Batch {
+  // Always with all fields: this is made for every scrape.
+  return {
+    source,
+    timeMs,
+    outcome: 'ok',
+    layout,
+    values: valuesOf(report),
+    absent: undefined,
+    times: undefined,
+    starts: undefined,
+  }
 }
 
 function valuesOf(report: ScrapeReport): Float64Array {

@@ -3,12 +3,13 @@ import type { Counters, Host, NetworkRequest, Next, TargetStatus } from '../../p
 import { createTextReader, type Exposition, type TextReader } from '../../pipeline/formats/prometheus-text.ts'
 import { endBatch, type Batch, type Source } from '../../pipeline/model/batch.ts'
 import { labelPairs, type Labels } from '../../pipeline/model/labels.ts'
+import type { Layout } from '../../pipeline/model/layout.ts'
 import type { Credentials } from '../../pipeline/http/credentials.ts'
-import { createIntake, readingLimit, type IntakeOptions, type Taken } from './intake.ts'
+import { Intake, readingLimit, type IntakeOptions, type Taken } from './intake.ts'
 import { checkLabels } from './limits.ts'
 import { onlyNames } from './name-filter.ts'
-import { createExpositionClient, type Answer, type ExpositionOptions } from './request-exposition.ts'
-import { createReporter } from './scrape-report.ts'
+import { ExpositionClient, type Asker, type ExpositionOptions } from './request-exposition.ts'
+import { reportBatch, reportLayout } from './scrape-report.ts'
 import { withTargetLabels } from './target-labels.ts'
 
 /** What the targets of a job have in common. */
@@ -30,21 +31,31 @@ export type ScrapeOptions = ExpositionOptions &
     readonly isWantedName?: (name: string) => boolean
   }
 
-export type TargetOptions = ScrapeOptions & {
+/** Where a target is. */
+export type TargetPlace = {
   readonly url: string
   readonly labels: Labels
   readonly node?: string
   readonly timeoutMs: number
-  /** Says why it must not be scraped just now. */
-  readonly blocked?: () => string | undefined
 }
 
 export type Target = {
   /** Starts a scrape. Does nothing if the last one is still under way. */
-  readonly scrape: () => void
+  scrape(): void
   /** Ends what is under way and, if the target was ever scraped, the target's series. */
-  readonly remove: () => void
-  readonly status: () => Omit<TargetStatus, 'intervalMs'>
+  remove(): void
+  status(): Omit<TargetStatus, 'intervalMs'>
+}
+
+/** `next` never throws: what nobody takes now waits there. `blocked` says why it must not be scraped just now. */
+export function createTarget(
+  place: TargetPlace,
+  options: ScrapeOptions,
+  host: Host,
+  next: Next,
+  blocked?: () => string | undefined,
+): Target {
+  return new ScrapedTarget(place, options, host, next, blocked)
 }
 
 /** What is counted at every scrape, once for all targets of a receiver. */
@@ -66,147 +77,178 @@ function scrapeCounts(counters: Counters): ScrapeCounts {
   return counts
 }
 
-/** `next` never throws: what nobody takes now waits there. */
-export function createTarget(options: TargetOptions, host: Host, next: Next): Target {
-  const { clock, counters, log } = host
-  const counts = scrapeCounts(counters)
-  const name = withoutUser(options.url)
-  const { labels, node } = options
-  const source: Source = { component: host.id, name, labels, ...(node !== undefined && { node }) }
-  const reports: Source = { ...source }
-  const report = createReporter(reports)
-  const reader = readerFor(options)
-  const intake = createIntake(source, options)
-  const headers = {
-    accept: options.accept,
-    'accept-encoding': options.compressed ? 'gzip' : 'identity',
-    'user-agent': 'gpucol',
-    'x-prometheus-scrape-timeout-seconds': String(options.timeoutMs / 1000),
-    ...options.headers,
-  }
-  const client = createExpositionClient(host, options, reader, done)
-  let request: NetworkRequest | undefined
-  let secrets: Readonly<Record<string, string>> = {}
-  let isUnderWay = false
-  let hasTried = false
+/**
+ * An object with all it needs in its fields, not functions with what they close over: by the next scrape of a target nothing of it is near
+ * the processor any more, and looking for it in many places is what a scrape would cost.
+ */
+class ScrapedTarget implements Target, Asker {
+  readonly #place: TargetPlace
+  readonly #options: ScrapeOptions
+  readonly #host: Host
+  readonly #next: Next
+  readonly #blocked: (() => string | undefined) | undefined
+  readonly #counts: ScrapeCounts
+  readonly #source: Source
+  readonly #reports: Source
+  readonly #reportLayout: Layout
+  readonly #intake: Intake
+  readonly #client: ExpositionClient
+  #request: NetworkRequest | undefined
+  #secrets: Readonly<Record<string, string>> = {}
+  #isUnderWay = false
+  #hasTried = false
   /** And is not removed since. */
-  let hasSeries = false
-  let hadSamples = false
-  // One object for all scrapes, with its numbers in place: what is made anew and lives until the next scrape is garbage that is found late.
-  const last = { timeMs: NaN, startMs: NaN, doneTimeMs: NaN, seconds: NaN }
-  let lastSamples = 0
-  let lastError: string | undefined
+  #hasSeries = false
+  #hadSamples = false
+  #timeMs = NaN
+  #startMs = NaN
+  #doneTimeMs = NaN
+  #seconds = NaN
+  #samples = 0
+  #error: string | undefined
 
-  function scrape(): void {
-    if (isUnderWay) {
+  constructor(
+    place: TargetPlace,
+    options: ScrapeOptions,
+    host: Host,
+    next: Next,
+    blocked: (() => string | undefined) | undefined,
+  ) {
+    const { url, labels, node } = place
+    this.#place = place
+    this.#options = options
+    this.#host = host
+    this.#next = next
+    this.#blocked = blocked
+    this.#counts = scrapeCounts(host.counters)
+    this.#source = { component: host.id, name: withoutUser(url), labels, ...(node !== undefined && { node }) }
+    this.#reports = { ...this.#source }
+    this.#reportLayout = reportLayout(this.#reports)
+    this.#intake = new Intake(this.#source, options)
+    this.#client = new ExpositionClient(host, options, readerFor(place, options), this)
+  }
+
+  scrape(): void {
+    const { clock, counters } = this.#host
+    if (this.#isUnderWay) {
       counters.add('gpucol_receiver_scrapes', 1, { outcome: 'skipped' })
       return
     }
-    last.timeMs = clock.now()
-    last.startMs = clock.monotonic()
-    const problem = options.blocked?.()
-    if (problem !== undefined) return fail(problem)
+    this.#timeMs = clock.now()
+    this.#startMs = clock.monotonic()
+    const problem = this.#blocked?.()
+    if (problem !== undefined) return this.answered(undefined, problem, 0)
     // Credentials that cannot be read are a failed scrape like any other.
     let current
     try {
-      current = currentRequest()
+      current = this.#currentRequest()
     } catch (error) {
-      return fail((error as Error).message)
+      return this.answered(undefined, (error as Error).message, 0)
     }
-    isUnderWay = true
-    client.send(current)
+    this.#isUnderWay = true
+    this.#client.send(current)
   }
 
   /** The same object for as long as nothing in it changes, so that nobody needs to look at it again. */
-  function currentRequest(): NetworkRequest {
-    const tls = options.credentials.tls()
-    const headersNow = options.credentials.headers()
-    if (request === undefined || request.tls !== tls || secrets !== headersNow) {
-      secrets = headersNow
-      request = {
-        url: options.url,
-        headers: { ...headers, ...secrets },
-        timeoutMs: options.timeoutMs,
+  #currentRequest(): NetworkRequest {
+    const { credentials, headers, accept, compressed, proxyUrl } = this.#options
+    const tls = credentials.tls()
+    const secrets = credentials.headers()
+    if (this.#request === undefined || this.#request.tls !== tls || this.#secrets !== secrets) {
+      const { url, timeoutMs } = this.#place
+      this.#secrets = secrets
+      this.#request = {
+        url,
+        headers: {
+          accept,
+          'accept-encoding': compressed ? 'gzip' : 'identity',
+          'user-agent': 'gpucol',
+          'x-prometheus-scrape-timeout-seconds': String(timeoutMs / 1000),
+          ...headers,
+          ...secrets,
+        },
+        timeoutMs,
         ...(tls && { tls }),
-        ...(options.proxyUrl !== undefined && { proxyUrl: options.proxyUrl }),
+        ...(proxyUrl !== undefined && { proxyUrl }),
       }
     }
-    return request
+    return this.#request
   }
 
-  function fail(problem: string): void {
-    done({ exposition: undefined, problem, bodyBytes: 0 })
-  }
-
-  function done(answer: Answer): void {
-    isUnderWay = false
-    hasSeries = true
-    hasTried = true
-    const { timeMs } = last
-    const durationSeconds = Math.max(0, clock.monotonic() - last.startMs) / 1000
-    const { taken, problem: error } = judge(answer)
+  answered(exposition: Exposition | undefined, problem: string | undefined, bodyBytes: number): void {
+    this.#isUnderWay = false
+    this.#hasSeries = true
+    this.#hasTried = true
+    const { clock, log } = this.#host
+    const timeMs = this.#timeMs
+    const durationSeconds = Math.max(0, clock.monotonic() - this.#startMs) / 1000
+    const { taken, problem: error } = this.#judge(exposition, problem)
     const isUp = error === undefined && taken !== undefined
     // What was above a limit was still there, and its number helps to find out why.
-    const samples = answer.exposition?.samples ?? 0
-    last.doneTimeMs = timeMs
-    last.seconds = durationSeconds
-    lastSamples = samples
-    lastError = error
-    if (isUp) counts.ok(1)
-    else counts.failed(1)
-    counts.took(durationSeconds)
-    log.state(name, isUp ? 'ok' : 'failing', error)
-    next(isUp ? taken.batch : endBatch(source, timeMs, 'failed'))
-    next(
-      report(timeMs, {
+    const samples = exposition?.samples ?? 0
+    this.#doneTimeMs = timeMs
+    this.#seconds = durationSeconds
+    this.#samples = samples
+    this.#error = error
+    if (isUp) this.#counts.ok(1)
+    else this.#counts.failed(1)
+    this.#counts.took(durationSeconds)
+    log.state(this.#source.name, isUp ? 'ok' : 'failing', error)
+    this.#next(isUp ? taken.batch : endBatch(this.#source, timeMs, 'failed'))
+    this.#next(
+      reportBatch(this.#reports, this.#reportLayout, timeMs, {
         up: isUp,
         durationSeconds,
         samples,
         kept: taken?.kept ?? 0,
         added: isUp ? taken.added : 0,
-        bodyBytes: answer.bodyBytes,
-        timeoutSeconds: options.timeoutMs / 1000,
+        bodyBytes,
+        timeoutSeconds: this.#place.timeoutMs / 1000,
       }),
     )
   }
 
   /** Finds what can only be said when everything has been read. */
-  function judge({ exposition, problem }: Answer): { taken?: Taken; problem?: string } {
+  #judge(exposition: Exposition | undefined, problem: string | undefined): { taken?: Taken; problem?: string } {
     if (exposition === undefined) return problem === undefined ? {} : { problem }
     const { samples, badLines, added } = exposition
-    count(exposition)
+    this.#count(exposition)
     // A page about something else, or nothing of it can be used: that is no target that has nothing to say.
     if (samples === 0 && badLines > 0) {
       return { problem: `nothing in the body can be read, ${exposition.problem}` }
     }
-    if (samples === 0 && hadSamples && options.emptyIsFailure) {
+    if (samples === 0 && this.#hadSamples && this.#options.emptyIsFailure) {
       return { problem: 'the body has no samples, though the last one had' }
     }
-    const taken = intake.take(batchOf(exposition), added)
+    const taken = this.#intake.take(this.#batchOf(exposition), added)
     if (taken.problem !== undefined) return { taken, problem: taken.problem }
-    if (taken.duplicates > 0) counters.add('gpucol_receiver_duplicate_samples', taken.duplicates)
-    hadSamples = samples > 0
+    if (taken.duplicates > 0) this.#host.counters.add('gpucol_receiver_duplicate_samples', taken.duplicates)
+    this.#hadSamples = samples > 0
     return { taken }
   }
 
-  function batchOf({ layout, values, times, starts }: Exposition): Batch {
+  #batchOf({ layout, values, times, starts }: Exposition): Batch {
     return {
-      source,
-      timeMs: last.timeMs,
+      source: this.#source,
+      timeMs: this.#timeMs,
       outcome: 'ok',
       layout,
       values,
       absent: undefined,
-      times: options.honorTimestamps ? times : undefined,
+      times: this.#options.honorTimestamps ? times : undefined,
       starts,
     }
   }
 
-  function count(exposition: Exposition): void {
-    const { badLines, duplicates, exemplars, badExemplars, endMissing, problem } = exposition
+  #count({ badLines, duplicates, exemplars, badExemplars, endMissing, problem }: Exposition): void {
+    const { counters, log } = this.#host
     if (badLines > 0) {
       counters.add('gpucol_receiver_bad_lines', badLines)
-      log.debug('skipped lines that cannot be read', { target: name, lines: badLines, first: problem })
+      log.debug('skipped lines that cannot be read', {
+        target: this.#source.name,
+        lines: badLines,
+        first: problem,
+      })
     }
     if (duplicates > 0) counters.add('gpucol_receiver_duplicate_samples', duplicates)
     if (exemplars > 0) counters.add('gpucol_receiver_exemplars', exemplars, { outcome: 'left out' })
@@ -214,42 +256,43 @@ export function createTarget(options: TargetOptions, host: Host, next: Next): Ta
     if (endMissing) counters.add('gpucol_receiver_missing_ends', 1)
   }
 
-  return {
-    scrape,
-    remove() {
-      client.cancel()
-      isUnderWay = false
-      log.state(name, 'gone')
-      intake.forget()
-      if (!hasSeries) return
-      hasSeries = false
-      next(endBatch(source, clock.now(), 'removed'))
-      next(endBatch(reports, clock.now(), 'removed'))
-    },
-    status: () => ({
-      url: name,
+  remove(): void {
+    const { clock, log } = this.#host
+    this.#client.cancel()
+    this.#isUnderWay = false
+    log.state(this.#source.name, 'gone')
+    this.#intake.forget()
+    if (!this.#hasSeries) return
+    this.#hasSeries = false
+    this.#next(endBatch(this.#source, clock.now(), 'removed'))
+    this.#next(endBatch(this.#reports, clock.now(), 'removed'))
+  }
+
+  status(): Omit<TargetStatus, 'intervalMs'> {
+    const { labels, node } = this.#place
+    return {
+      url: this.#source.name,
       labels,
       ...(node !== undefined && { node }),
-      state: !hasTried ? 'unknown' : lastError === undefined ? 'up' : 'down',
-      ...(hasTried && {
+      state: !this.#hasTried ? 'unknown' : this.#error === undefined ? 'up' : 'down',
+      ...(this.#hasTried && {
         lastScrape: {
-          timeMs: last.doneTimeMs,
-          durationSeconds: last.seconds,
-          samples: lastSamples,
-          ...(lastError !== undefined && { error: lastError }),
+          timeMs: this.#doneTimeMs,
+          durationSeconds: this.#seconds,
+          samples: this.#samples,
+          ...(this.#error !== undefined && { error: this.#error }),
         },
       }),
-    }),
+    }
   }
 }
 
-function readerFor(options: TargetOptions): TextReader {
-  const ownLabels = labelPairs(options.labels)
+function readerFor({ labels: own }: TargetPlace, options: ScrapeOptions): TextReader {
   const reader = createTextReader({
     strict: options.strict,
     maxSeries: readingLimit(options),
     labels(exposed) {
-      const labels = withTargetLabels(exposed, ownLabels, options.honorLabels)
+      const labels = withTargetLabels(exposed, labelPairs(own), options.honorLabels)
       // Rules may yet take labels away; then what is left is looked at.
       if (options.planner === undefined) checkLabels(labels, options.limits)
       return labels

@@ -5,14 +5,15 @@
  */
 import { RefusedError, type Host, type Next } from '../../pipeline/component.ts'
 import { pointCount, type Batch, type Source } from '../../pipeline/model/batch.ts'
+import type { Task } from './scheduler.ts'
 
 export type WaitingRoom = {
   /** Hands a batch on, now or later. Never throws. */
   give: Next
   /** Starts a scrape, now or later; of one that is late already there is still one. */
-  scrape(run: () => void): void
+  run(task: Task): void
   /** Forgets a scrape that is late. */
-  forget(run: () => void): void
+  forget(task: Task): void
   /** Tries once more. */
   stop(): void
 }
@@ -27,7 +28,7 @@ export function createWaitingRoom(
   next: Next,
 ): WaitingRoom {
   const waiting = new Map<Source, Batch>()
-  const late = new Set<() => void>()
+  const late = new Set<Task>()
   let cancelTimer: (() => void) | undefined
   let points = 0
   const unobserve = counters.observe('gpucol_receiver_delayed_metric_points', () => [{ value: points }])
@@ -74,7 +75,7 @@ export function createWaitingRoom(
     const [first] = late
     if (first === undefined) return
     late.delete(first)
-    first()
+    first.scrape()
     if (late.size > 0) tryLater(LATE_APART_MS)
   }
 
@@ -88,15 +89,15 @@ export function createWaitingRoom(
 
   return {
     give,
-    scrape(run) {
+    run(task) {
       if (waiting.size === 0) {
-        if (late.size > 0) late.delete(run)
-        return run()
+        if (late.size > 0) late.delete(task)
+        return task.scrape()
       }
       counters.add('gpucol_receiver_scrapes', 1, { outcome: 'delayed' })
-      late.add(run)
+      late.add(task)
     },
-    forget: run => void late.delete(run),
+    forget: task => void late.delete(task),
     stop() {
       cancelTimer?.()
       late.clear()

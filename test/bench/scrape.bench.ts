@@ -73,13 +73,13 @@ async function measureOurs(): Promise<number> {
   const clock = createSystemClock()
   const network = createNetwork(clock)
   const host = testHost({ clock, network })
-  const options = { ...scrapeOptions(scrapeConfig(), host), timeoutMs: 10_000 }
+  const options = { ...scrapeOptions(scrapeConfig(), host), fallback: 'text', emptyIsFailure: false } as const
   const waiting = new Map<number, () => void>()
   const targets = addresses.map((address, number) => {
     let batches = 0
     const labels = labelsFrom([['instance', address]])
     const url = `http://${address}/metrics`
-    return createTarget({ ...options, url, labels, fallback: 'text', emptyIsFailure: false }, host, batch => {
+    return createTarget({ url, labels, timeoutMs: 10_000 }, options, host, batch => {
       if (batch.outcome !== 'ok') throw new Error(host.logged.join('\n'))
       // Every scrape gives two: the series, and the report.
       if (++batches % 2 === 0) waiting.get(number)?.()

@@ -2,7 +2,7 @@
 import type { Host, NetworkRequest, ResponseHandler } from '../../../pipeline/component.ts'
 import { duration, url } from '../../../pipeline/config/fields.ts'
 import type { Credentials } from '../../../pipeline/http/credentials.ts'
-import { createFollower } from '../follow-redirects.ts'
+import { Requester } from '../follow-redirects.ts'
 import { keepKnown, type DiscoveredTarget, type Discovery } from './discovery.ts'
 import { groupsFromJson } from './target-groups.ts'
 
@@ -107,5 +107,7 @@ function ask(
     end: () => take(Buffer.concat(pieces).toString('utf8')),
     failed: error => fail(error.message),
   }
-  return options.followRedirects ? createFollower(host, handler)(request) : host.network.request(request, handler)
+  const requester = new Requester(host, options.followRedirects, handler)
+  requester.send(request)
+  return () => requester.cancel()
 }

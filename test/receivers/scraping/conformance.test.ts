@@ -56,9 +56,10 @@ async function scrapeAll(
 ): Promise<Batch[]> {
   const host = testHost()
   const batches: Batch[] = []
-  const options = { ...scrapeOptions(scrapeConfig({ honor_labels: false, ...config }), host), timeoutMs: 10_000 }
+  const options = scrapeOptions(scrapeConfig({ honor_labels: false, ...config }), host)
   const target = createTarget(
-    { ...options, url: TARGET, labels: labelsFrom(Object.entries(labels)), fallback: 'text', emptyIsFailure: false },
+    { url: TARGET, labels: labelsFrom(Object.entries(labels)), timeoutMs: 10_000 },
+    { ...options, fallback: 'text', emptyIsFailure: false },
     host,
     batch => batches.push(batch),
   )

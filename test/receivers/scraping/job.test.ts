@@ -61,7 +61,7 @@ function jobWith({ rules = [], ...options }: Partial<JobOptions> & { rules?: rea
       discoveries: [source(), source()],
       specs: found => [specFrom(found, defaults)],
       createTarget: (spec, blocked) =>
-        createTarget({ ...common, ...spec, blocked }, host, batch => batches.push(batch)),
+        createTarget(spec, common, host, batch => batches.push(batch), blocked),
       targetLimit: 0,
       keepDropped: 2,
       ...options,

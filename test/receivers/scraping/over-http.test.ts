@@ -64,7 +64,8 @@ describe('scraping over HTTP', () => {
     ])
     return new Promise(resolve => {
       const target = createTarget(
-        { ...options, url, labels, timeoutMs: 10_000, fallback: 'text', emptyIsFailure: false },
+        { url, labels, timeoutMs: 10_000 },
+        { ...options, fallback: 'text', emptyIsFailure: false },
         host,
         ({ layout }) => {
           if (layout.metrics[0]?.name === 'up') resolve(target.status())

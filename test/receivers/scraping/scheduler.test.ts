@@ -17,7 +17,7 @@ describe('scrape scheduler', () => {
       aligned,
     })
     const runs: number[][] = Array.from({ length: count }, () => [])
-    runs.forEach(times => scheduler.add(intervalMs, () => times.push(clock.monotonic())))
+    runs.forEach(times => scheduler.add(intervalMs, { scrape: () => times.push(clock.monotonic()) }))
     await clock.advance(forMs)
     scheduler.stop()
     await clock.advance(intervalMs)
@@ -34,7 +34,7 @@ describe('scrape scheduler', () => {
     const scheduler = createScheduler(clock)
     const ran: number[] = []
     await clock.advance(7000)
-    scheduler.add(5000, () => ran.push(clock.monotonic()))
+    scheduler.add(5000, { scrape: () => ran.push(clock.monotonic()) })
     await clock.advance(10_000)
     assert.deepEqual(ran, [10_000, 15_000])
     scheduler.stop()
@@ -133,7 +133,7 @@ describe('scrape scheduler', () => {
           }),
       })
       const times: number[] = []
-      scheduler.add(200, () => times.push(clock.monotonic()))
+      scheduler.add(200, { scrape: () => times.push(clock.monotonic()) })
       await clock.advance(4000)
       scheduler.stop()
       for (const [i, time] of times.slice(2).entries()) {
@@ -148,10 +148,10 @@ describe('scrape scheduler', () => {
     const clock = createVirtualClock(0)
     const scheduler = createScheduler(clock)
     const ran: string[] = []
-    const removeA = scheduler.add(1000, () => ran.push('a'))
-    scheduler.add(1000, () => ran.push('b'))
+    const a = scheduler.add(1000, { scrape: () => ran.push('a') })
+    scheduler.add(1000, { scrape: () => ran.push('b') })
     await clock.advance(0)
-    removeA()
+    scheduler.remove(a)
     await clock.advance(1000)
     assert.deepEqual(ran, ['a', 'b', 'b'])
     scheduler.stop()

@@ -56,71 +56,84 @@ const LINE_FEED = 0x0a
 const MAX_LINE_BYTES = 4 * 1024 * 1024
 
 export function createTextReader(options: TextReaderOptions = {}): TextReader {
-  const { labels: makeLabels = labelsFrom, strict = false, maxSeries = 0 } = options
-  const lines = new LineReader(makeLabels, maxSeries === 0 ? Infinity : maxSeries)
-  const torn = new TornLine()
-  let dialect: Dialect = 'text'
-  let check: StrictCheck | undefined
+  return new LinesReader(options)
+}
 
-  function endTornLine(): void {
-    if (torn.length > MAX_LINE_BYTES) lines.bad('the line is too long')
-    else readLines(torn.bytes, 0, torn.length)
-    torn.clear()
+class LinesReader implements TextReader {
+  readonly #lines: LineReader
+  readonly #isStrict: boolean
+  #dialect: Dialect = 'text'
+  /** Of the exposition under way, where its lines arrive torn or have to be checked. */
+  #torn: TornLine | undefined
+  #check: StrictCheck | undefined
+
+  constructor({ labels = labelsFrom, strict = false, maxSeries = 0 }: TextReaderOptions) {
+    this.#lines = new LineReader(labels, maxSeries === 0 ? Infinity : maxSeries)
+    this.#isStrict = strict
   }
 
-  function readLines(bytes: Uint8Array, start: number, limit: number): void {
-    check?.lines(bytes, start, limit)
-    lines.read(bytes, start, limit)
+  begin(dialect: Dialect): void {
+    this.#dialect = dialect
+    this.#lines.begin(dialect)
+    this.#check = this.#isStrict && dialect === 'openmetrics' ? new StrictCheck() : undefined
+    this.#torn = undefined
   }
 
-  return {
-    begin(newDialect) {
-      dialect = newDialect
-      lines.begin(dialect)
-      check = strict && dialect === 'openmetrics' ? new StrictCheck() : undefined
-      torn.clear()
-    },
-    push(bytes) {
-      let start = 0
-      if (torn.length > 0) {
-        const end = bytes.indexOf(LINE_FEED) + 1
-        torn.add(bytes, 0, end === 0 ? bytes.length : end)
-        if (end === 0) return
-        endTornLine()
-        start = end
-      }
-      const limit = bytes.lastIndexOf(LINE_FEED) + 1
-      if (limit > start) {
-        readLines(bytes, start, limit)
-        start = limit
-      }
-      if (start < bytes.length) torn.add(bytes, start, bytes.length)
-    },
-    finish() {
-      if (torn.length > 0) {
-        torn.add(LINE_END, 0, 1)
-        endTornLine()
-      }
-      check?.end()
-      const { known, values, times, samples, duplicates, added } = lines.finish()
-      const { layout, starts } = known
-      const columns = starts === undefined ? undefined : columnsOf(starts, values, times)
-      // Always with all fields: this is made for every scrape.
-      return {
-        layout,
-        values: columns === undefined ? values : columns.values,
-        times: columns === undefined ? times : columns.times,
-        starts: columns?.starts,
-        samples,
-        added,
-        duplicates,
-        exemplars: lines.exemplars,
-        badExemplars: lines.badExemplars,
-        badLines: lines.badLines,
-        problem: lines.problem,
-        endMissing: dialect === 'openmetrics' && !lines.ended,
-      }
-    },
+  push(bytes: Uint8Array): void {
+    let start = 0
+    if (this.#torn !== undefined) {
+      const end = bytes.indexOf(LINE_FEED) + 1
+      this.#torn.add(bytes, 0, end === 0 ? bytes.length : end)
+      if (end === 0) return
+      this.#endTornLine(this.#torn)
+      start = end
+    }
+    const limit = bytes.lastIndexOf(LINE_FEED) + 1
+    if (limit > start) {
+      this.#read(bytes, start, limit)
+      start = limit
+    }
+    if (start === bytes.length) return
+    this.#torn = new TornLine()
+    this.#torn.add(bytes, start, bytes.length)
+  }
+
+  finish(): Exposition {
+    if (this.#torn !== undefined) {
+      this.#torn.add(LINE_END, 0, 1)
+      this.#endTornLine(this.#torn)
+    }
+    this.#check?.end()
+    const lines = this.#lines
+    const { known, values, times, samples, duplicates, added } = lines.finish()
+    const { layout, starts } = known
+    const columns = starts === undefined ? undefined : columnsOf(starts, values, times)
+    // Always with all fields: this is made for every scrape.
+    return {
+      layout,
+      values: columns === undefined ? values : columns.values,
+      times: columns === undefined ? times : columns.times,
+      starts: columns?.starts,
+      samples,
+      added,
+      duplicates,
+      exemplars: lines.exemplars,
+      badExemplars: lines.badExemplars,
+      badLines: lines.badLines,
+      problem: lines.problem,
+      endMissing: this.#dialect === 'openmetrics' && !lines.ended,
+    }
+  }
+
+  #endTornLine(torn: TornLine): void {
+    this.#torn = undefined
+    if (torn.length > MAX_LINE_BYTES) this.#lines.bad('the line is too long')
+    else this.#read(torn.bytes, 0, torn.length)
+  }
+
+  #read(bytes: Uint8Array, start: number, limit: number): void {
+    this.#check?.lines(bytes, start, limit)
+    this.#lines.read(bytes, start, limit)
   }
 }
 
@@ -169,15 +182,9 @@ class TornLine {
     this.length = length
   }
 
-  clear(): void {
-    this.length = 0
-    // Most targets never need more than this, and there may be thousands of them.
-    if (this.bytes.length > 4096) this.#grow(0)
-  }
-
   #grow(needed: number): void {
-    const grown = new Uint8Array(needed === 0 ? 0 : Math.max(needed, this.bytes.length * 2))
-    if (needed > 0) grown.set(this.bytes)
+    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2))
+    grown.set(this.bytes)
     this.bytes = grown
   }
 }

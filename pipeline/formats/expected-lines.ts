@@ -130,8 +130,9 @@ function load(known: KnownLines): void {
     numbers.set(lineTable(shape, columns), placed.lines / 4)
     loadedColumns = columns
   }
-  numbers.set(blocks.starts.subarray(0, blocks.count + 1), placed.blockStarts / 4)
-  memory.set(blocks.bytes.subarray(0, blocks.byteLength), placed.blocks)
+  const { starts, bytes, count, byteLength } = blocks
+  numbers.set(starts.length === count + 1 ? starts : starts.subarray(0, count + 1), placed.blockStarts / 4)
+  memory.set(bytes.length === byteLength ? bytes : bytes.subarray(0, byteLength), placed.blocks)
   loadedLines = known
 }
 

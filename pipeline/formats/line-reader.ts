@@ -5,6 +5,7 @@
  * expected at its place: if its bytes up to the value are the same, there is nothing to find out but the number. Only a line that
  * is not as expected is looked up, and only one that was never seen is taken apart.
  */
+import { newColumn } from '../model/column.ts'
 import type { Labels } from '../model/labels.ts'
 import { sameBytes } from './byte-compare.ts'
 import { canReadExpected, expectedValues, nextLine, readExpectedLines } from './expected-lines.ts'
@@ -168,7 +169,9 @@ export class LineReader {
     const next = (this.#next = nextLine())
     const read = expectedValues()
     if (from === 0 && next === shape.literalOf.length) {
-      this.#values = read.slice(0, slotCount)
+      const values = newColumn(slotCount)
+      for (let slot = 0; slot < slotCount; slot++) values[slot] = read[slot]!
+      this.#values = values
       return p
     }
     this.#makeValues()

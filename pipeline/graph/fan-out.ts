@@ -70,21 +70,41 @@ export function createWay(): Way {
 export function createEntry(): Way {
   const outlet = createOutlet()
   /** Of those that live, by what the receiver calls them. */
-  const own = new Map<Source, Source>()
-  return {
+  const own = new Map<Source, OwnSource>()
+  const entry: Way = {
     connect: outlet.connect,
     next(batch) {
-      let source = own.get(batch.source)
-      if (source === undefined) own.set(batch.source, (source = { ...batch.source }))
-      if (batch.outcome === 'removed') own.delete(batch.source)
-      outlet.next(withSource(batch, source))
+      const { source } = batch
+      const { memo } = source
+      const known = memo !== undefined && memo.owner === entry ? (memo as OwnSource) : lookUp(source)
+      if (batch.outcome === 'removed') forget(source)
+      outlet.next(withSource(batch, known))
     },
     end(timeMs) {
-      for (const source of own.values()) outlet.next(endBatch(source, timeMs, 'removed'))
-      own.clear()
+      for (const [source, its] of own) {
+        forget(source)
+        outlet.next(endBatch(its, timeMs, 'removed'))
+      }
     },
   }
+
+  function lookUp(source: Source): OwnSource {
+    let known = own.get(source)
+    if (known === undefined) own.set(source, (known = { ...source, memo: undefined, owner: entry }))
+    source.memo = known
+    return known
+  }
+
+  function forget(source: Source): void {
+    own.delete(source)
+    if (source.memo?.owner === entry) source.memo = undefined
+  }
+
+  return entry
 }
+
+/** A source in a pipeline. */
+type OwnSource = Source & { readonly owner: Way }
 
 /** Field by field: a spread copies them one by one by their names, for every batch there is. */
 function withSource({ timeMs, outcome, layout, values, absent, times, starts }: Batch, source: Source): Batch {

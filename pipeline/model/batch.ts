@@ -21,6 +21,11 @@ export type Source = {
   readonly node?: string
   /** Its series say what the model of the cluster already has from whoever makes them: nothing is learnt from them again. */
   readonly isModelled?: true
+  /**
+   * Of the graph alone: what it looked up for this source last, and who did. With every batch a Map would be asked the same, and it is far
+   * from the processor by then.
+   */
+  memo?: { readonly owner: object } | undefined
 }
 
 /**

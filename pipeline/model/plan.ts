@@ -3,6 +3,7 @@
  */
 import type { Batch } from './batch.ts'
 import type { Fold, Range } from './label-processor.ts'
+import { newColumn } from './column.ts'
 import { columnCount, metricAt, type Layout } from './layout.ts'
 import { scaledBy } from './scale.ts'
 import type { Metric } from './series.ts'
@@ -79,7 +80,7 @@ export function runPlan(plan: Plan, batch: Batch): PlanResult {
 export function move(from: Float64Array, gather: Uint32Array | undefined): Float64Array {
   if (gather === undefined) return from.slice()
   if (gather.length === 0) return NO_VALUES
-  const to = new Float64Array(gather.length)
+  const to = newColumn(gather.length)
   for (let i = 0; i < to.length; i++) to[i] = from[gather[i]!]!
   return to
 }

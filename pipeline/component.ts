@@ -312,6 +312,8 @@ export type NetworkRequest = {
   readonly timeoutMs: number
   readonly tls?: TlsOptions
   readonly proxyUrl?: string
+  /** Of the network alone: what it worked out when this was sent last, and which network did. Who asks the same again does so by one object. */
+  memo?: { readonly owner: object } | undefined
 }
 export type TlsOptions = {
   readonly ca?: string

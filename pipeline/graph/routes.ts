@@ -28,17 +28,16 @@ type Route = {
   /** Of the processors that are reached. */
   readonly plans: readonly Plan[]
   readonly ranges: Ranges | undefined
-  readonly stretches: readonly Stretch[]
+  stretches: readonly Stretch[]
   readonly counts: readonly (() => void)[]
   /** Points into each processor that is reached, and out of the last. */
   readonly points: Uint32Array
-  /** Whether those behind have heard that nothing is left: once is enough. */
-  isTold: boolean
+  /** Nothing is left for those behind. */
+  readonly endsEmpty: boolean
 }
 
 /** Up to somebody who wants to see the batch. */
-type Stretch = {
-  readonly way: Composed
+type Stretch = Composed & {
   readonly see: Next
   /** Which processor sees it; as many as there are for those behind. */
   readonly node: number
@@ -51,6 +50,8 @@ type SourceState = {
   layout: Layout | undefined
   route: Route | undefined
 }
+
+const NO_STRETCHES: readonly Stretch[] = []
 
 /** `consume` of the first processor takes what is on no route; `next` is behind the last. */
 export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: Next, stopwatch: Stopwatch): Next {
@@ -97,7 +98,7 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     let way = whole
     const seenBy = (see: Next | undefined, node: number): void => {
       if (see === undefined) return
-      stretches.push({ way, see, node })
+      stretches.push({ output: way.output, gather: way.gather, see, node })
       way = stay(way.output)
     }
     steps.forEach(({ plan, before, after }, node) => {
@@ -117,26 +118,22 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       stretches: stretches.slice(),
       counts: steps.flatMap(({ each }) => each ?? []).slice(),
       points: sharedNumbers(Uint32Array.from(points)),
-      isTold: false,
+      endsEmpty: isEmpty(whole),
     }
   }
 
   function run(route: Route, batch: Batch, state: SourceState): void {
     const { stretches, counts } = route
-    // Where nothing is left and that is known, as of what targets say of themselves, there is nothing to do that would take time.
-    if (route.isTold && stretches.length === 1 && counts.length === 0) return tell(route, 0)
+    // Most of what targets say of themselves goes nowhere: there is nothing to do that would take time.
+    if (stretches.length === 0 && counts.length === 0) return tell(route, 0)
     const outer = stopwatch.enter(lap)
     let at = 0
     try {
       let current = batch
       for (; at < stretches.length; at++) {
-        const { way, see, node } = stretches[at]!
-        if (node === nodes.length && isEmpty(way)) {
-          if (route.isTold) break
-          route.isTold = true
-        }
-        current = runComposed(way, current)
-        see(current)
+        const stretch = stretches[at]!
+        current = runComposed(stretch, current)
+        stretch.see(current)
       }
       for (let i = 0; i < counts.length; i++) counts[i]!()
     } catch (error) {
@@ -144,7 +141,13 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       state.route = undefined
       return fail(route, stretches[at]!.node, batch, error)
     }
+    // Those behind hear once that nothing is left.
+    if (route.endsEmpty && stretches.at(-1)?.node === nodes.length) route.stretches = toNodes(stretches)
     tell(route, stopwatch.leave(lap, outer) / 1000)
+  }
+
+  function toNodes(stretches: readonly Stretch[]): readonly Stretch[] {
+    return stretches.length === 1 ? NO_STRETCHES : stretches.slice(0, -1)
   }
 
   /** Nobody can say how much of the time each of them took: they share it. */

@@ -12,13 +12,16 @@ import { parseDestination, type Destination } from './url.ts'
 export type SystemNetwork = Network & { close(): Promise<void> }
 
 /** Where a request goes, and what goes there if that is plain HTTP. */
-type Way = { readonly destination: Destination; readonly plain: PreparedRequest | undefined }
+type Way = {
+  readonly owner: object
+  readonly request: NetworkRequest
+  readonly destination: Destination
+  readonly plain: PreparedRequest | undefined
+}
 
 export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): SystemNetwork {
   const socketReader = createSocketReader(options)
   const limits = new TimeLimits(clock)
-  // Who asks the same again and again does so with the same object.
-  const ways = new WeakMap<NetworkRequest, Way>()
   // Takes a tenth of a second and 25 MB to load, and a config in which all is plain HTTP never needs it.
   let undiciClient: Promise<UndiciClient> | undefined
 
@@ -27,12 +30,13 @@ export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): 
   }
 
   function wayOf(request: NetworkRequest): Way {
-    let way = ways.get(request)
-    if (way === undefined) {
-      const destination = parseDestination(request.url)
-      const plain = isPlain(request, destination) ? socketReader.prepare(request, destination) : undefined
-      ways.set(request, (way = { destination, plain }))
-    }
+    const memo = request.memo as Way | undefined
+    // Whoever changes a request copies it, and this with it.
+    if (memo !== undefined && memo.owner === limits && memo.request === request) return memo
+    const destination = parseDestination(request.url)
+    const plain = isPlain(request, destination) ? socketReader.prepare(request, destination) : undefined
+    const way: Way = { owner: limits, request, destination, plain }
+    request.memo = way
     return way
   }
 

@@ -33,7 +33,8 @@ export function renderRequest(request: NetworkRequest, destination: Destination)
   let text = `${method} ${destination.path} HTTP/1.1\r\n`
   if (!hasHeader(headers, 'host')) text += `host: ${destination.authority}\r\n`
   for (const [name, value] of headers) text += `${name}: ${value}\r\n`
-  return `${text}\r\n`
+  // Written in one piece: a text that was put together is looked for in its parts each time it is sent.
+  return Buffer.from(`${text}\r\n`, 'latin1').toString('latin1')
 }
 
 function hasHeader(headers: readonly [string, string][], name: string): boolean {

@@ -6,7 +6,7 @@
  * route (the first batches of a source, samples that are missing or out of range, failures) goes from processor to processor, and
  * nothing is said on a route that was not said there before.
  */
-import { RefusedError, type Next, type Processor, type Step } from '../component.ts'
+import { RefusedError, type Next, type Processor, type Step, type Watch } from '../component.ts'
 import type { Batch, Source } from '../model/batch.ts'
 import { compose, isEmpty, RangesBefore, runComposed, stay, type Composed } from '../model/compose.ts'
 import { columnCount, type Layout } from '../model/layout.ts'
@@ -36,9 +36,10 @@ type Route = {
   readonly endsEmpty: boolean
 }
 
-/** Up to somebody who wants to see the batch. */
-type Stretch = Composed & {
-  readonly see: Next
+/** From the beginning up to somebody who wants to see the batch. */
+type Stretch = {
+  readonly way: Composed
+  readonly see: Watch
   /** Which processor sees it; as many as there are for those behind. */
   readonly node: number
 }
@@ -58,6 +59,7 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
   const states = new Map<Source, SourceState>()
   const owner = {}
   const lap: Lap = { ms: 0 }
+  const handOn: Watch = (batch, way) => next(runComposed(way, batch))
 
   function routeFor(state: SourceState, source: Source, layout: Layout): Route | undefined {
     const { route } = state
@@ -95,21 +97,17 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     const stretches: Stretch[] = []
     const points = [columnCount(layout)]
     let whole = stay(layout)
-    let way = whole
-    const seenBy = (see: Next | undefined, node: number): void => {
-      if (see === undefined) return
-      stretches.push({ output: way.output, gather: way.gather, see, node })
-      way = stay(way.output)
+    const seenBy = (see: Watch | undefined, node: number): void => {
+      if (see !== undefined) stretches.push({ way: whole, see, node })
     }
     steps.forEach(({ plan, before, after }, node) => {
       seenBy(before, node)
       whole = compose(whole, plan)
-      way = compose(way, plan)
       ranges.add(plan, whole)
       seenBy(after, node)
       points.push(columnCount(plan.output))
     })
-    seenBy(next, nodes.length)
+    seenBy(handOn, nodes.length)
     return {
       seen,
       plans: steps.map(({ plan }) => plan),
@@ -129,11 +127,9 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     const outer = stopwatch.enter(lap)
     let at = 0
     try {
-      let current = batch
       for (; at < stretches.length; at++) {
-        const stretch = stretches[at]!
-        current = runComposed(stretch, current)
-        stretch.see(current)
+        const { see, way } = stretches[at]!
+        see(batch, way)
       }
       for (let i = 0; i < counts.length; i++) counts[i]!()
     } catch (error) {

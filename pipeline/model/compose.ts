@@ -23,6 +23,7 @@ export function compose(first: Composed, { output, gather }: Plan): Composed {
   return { output, gather: sharedNumbers(gather.map(column => before[column]!)) }
 }
 
+/** The batch at the end of the way. */
 export function runComposed({ output, gather }: Composed, batch: Batch): Batch {
   if (output === batch.layout) return batch
   const { source, timeMs, outcome, values, times, starts } = batch

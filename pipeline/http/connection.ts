@@ -28,9 +28,10 @@ const NOTHING = (): void => {}
 
 export class Connection {
   readonly destination: Destination
-  /** For whoever keeps those that are idle: where it waits, and since when. */
+  /** For whoever keeps those that are idle: where it waits, since when, and who there has waited longer. */
   idle: IdleConnections
   idleNumber = 0
+  older: Connection | undefined
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
   #exchange: Exchange | undefined

@@ -169,10 +169,10 @@ export type Step = {
 }
 
 /**
- * Sees a batch that has come some way: as it set out, since whoever needs a few of its numbers finds them by the way, and moving all of
+ * Sees batches that have come some way: as they set out, since whoever needs a few of the numbers finds them by the way, and moving all of
  * them would be most of the work. `runComposed` of both is the batch as it is there.
  */
-export type Watch = (batch: Batch, way: Composed) => void
+export type Watch = { see(batch: Batch, way: Composed): void }
 
 /** Takes batches. May hold a batch until it is delivered. */
 export type Exporter = Life & {

@@ -198,7 +198,11 @@ export const joinWorkload = defineProcessor({
         if (!layout.labels.some(isJoinable)) return step
         const each = counts.counter(layout)
         if (!keepsAll) return { ...step, each }
-        return { ...step, each, before: (batch, way) => again.keepMapped(runComposed(way, batch), step.plan.output) }
+        return {
+          ...step,
+          each,
+          before: { see: (batch, way) => again.keepMapped(runComposed(way, batch), step.plan.output) },
+        }
       },
       flush() {
         gate.check()

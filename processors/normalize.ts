@@ -71,7 +71,7 @@ export const normalize = defineProcessor({
         if (step === undefined || source.isModelled === true) return step
         const speaksOfObjects = step.plan.output.metrics.some(({ name }) => rules.objectOf(name) !== undefined)
         return speaksOfObjects
-          ? { ...step, after: (batch, way) => seen.objects(runComposed(way, batch), rules.objectOf) }
+          ? { ...step, after: { see: (batch, way) => seen.objects(runComposed(way, batch), rules.objectOf) } }
           : step
       },
     }

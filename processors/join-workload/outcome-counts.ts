@@ -9,53 +9,56 @@ export type OutcomeCounts = {
   /** How it went with a label set, from now on; undefined if it names nobody. */
   note(labels: Labels, outcome: Outcome | 'held' | undefined): void
   count(layout: Layout): void
-  /** `count` for a layout that comes again and again, and has series that name somebody. */
+  /**
+   * `count` for a layout that comes again and again, and has series that name somebody, until something is noted. The same function where
+   * the counts are the same.
+   */
   counter(layout: Layout): () => void
 }
 
-type Totals = { version: number; byOutcome: ByOutcome; readonly columns: Uint32Array }
+type Totals = { version: number; count: () => void; readonly columns: Uint32Array }
 type ByOutcome = readonly { readonly outcome: Outcome | 'held'; readonly points: number }[]
 
+const NOTHING = (): void => {}
+
 /** Targets of one kind mostly have the same. */
-const MAX_LISTS = 1000
+const MOST_KNOWN = 1000
 
 export function createOutcomeCounts(counters: Counters): OutcomeCounts {
   const outcomes = new WeakMap<Labels, Outcome | 'held'>()
   const totals = new WeakMap<Layout, Totals>()
   const countOne = createCountOne(counters)
-  const lists = new Map<string, ByOutcome>()
+  const known = new Map<string, () => void>()
   let version = 0
 
   function totalsOf(layout: Layout): Totals {
-    let known = totals.get(layout)
-    if (known === undefined) {
-      totals.set(layout, (known = { version: -1, byOutcome: [], columns: columnsByLabels(layout) }))
-    }
-    return known
+    let its = totals.get(layout)
+    if (its === undefined) totals.set(layout, (its = { version: -1, count: NOTHING, columns: columnsByLabels(layout) }))
+    if (its.version !== version) renew(its, layout)
+    return its
   }
 
-  function renew(known: Totals, layout: Layout): void {
-    known.version = version
+  function renew(its: Totals, layout: Layout): void {
+    its.version = version
     const points = new Map<Outcome | 'held', number>()
     layout.labels.forEach((labels, i) => {
       const outcome = outcomes.get(labels)
-      if (outcome !== undefined) points.set(outcome, (points.get(outcome) ?? 0) + known.columns[i]!)
+      if (outcome !== undefined) points.set(outcome, (points.get(outcome) ?? 0) + its.columns[i]!)
     })
-    known.byOutcome = shared(Array.from(points, ([outcome, sum]) => ({ outcome, points: sum })))
+    its.count = counting(Array.from(points, ([outcome, sum]) => ({ outcome, points: sum })))
   }
 
-  function countTotals(known: Totals, layout: Layout): void {
-    if (known.version !== version) renew(known, layout)
-    for (const { outcome, points } of known.byOutcome) countOne(outcome, points)
-  }
-
-  function shared(list: ByOutcome): ByOutcome {
+  function counting(list: ByOutcome): () => void {
     const key = JSON.stringify(list)
-    const known = lists.get(key)
-    if (known !== undefined) return known
-    if (lists.size >= MAX_LISTS) lists.clear()
-    lists.set(key, list)
-    return list
+    let count = known.get(key)
+    if (count === undefined) {
+      if (known.size >= MOST_KNOWN) known.clear()
+      count = () => {
+        for (const { outcome, points } of list) countOne(outcome, points)
+      }
+      known.set(key, count)
+    }
+    return count
   }
 
   return {
@@ -66,16 +69,10 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
       version++
     },
     count(layout) {
-      const known = totals.get(layout)
       // What targets say of themselves names nobody, and there is as much of it as there are targets.
-      if (known !== undefined || layout.labels.some(labels => outcomes.has(labels))) {
-        countTotals(known ?? totalsOf(layout), layout)
-      }
+      if (totals.has(layout) || layout.labels.some(labels => outcomes.has(labels))) totalsOf(layout).count()
     },
-    counter(layout) {
-      const known = totalsOf(layout)
-      return () => countTotals(known, layout)
-    },
+    counter: layout => totalsOf(layout).count,
   }
 }
 

@@ -7,7 +7,7 @@
  */
 import type { Watch } from '../../pipeline/component.ts'
 import type { Batch, Source } from '../../pipeline/model/batch.ts'
-import { runComposed } from '../../pipeline/model/compose.ts'
+import { runComposed, type Composed } from '../../pipeline/model/compose.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import { columnCount, labelsAt, type Layout } from '../../pipeline/model/layout.ts'
 import { combine, type Scale } from '../../pipeline/model/scale.ts'
@@ -37,13 +37,62 @@ export function readingsOf(segments: readonly Segment[]): { readonly use: FactUs
 
 type Draft = { readonly numbers: number[]; readonly columns: number[] }
 
-type SourceState = {
+/**
+ * What a source shows that is wanted. It is what sees its batches itself, and the first segment is part of it: with every batch it has to be
+ * fetched from afar, and so has each object that it refers to.
+ */
+class SourceState implements Watch {
   readonly number: number
   layout: Layout | undefined
-  segments: readonly Segment[]
+  numbers: Uint32Array = NOTHING
+  facts = NO_FACTS
+  others: readonly Segment[] = NO_SEGMENTS
   /** Since when it cannot be read, on the monotonic clock. */
   failedMs: number | undefined
+  /** Takes what is not as it was before. */
+  readonly #otherwise: Watch
+
+  constructor(number: number, otherwise: Watch) {
+    this.number = number
+    this.#otherwise = otherwise
+  }
+
+  get segments(): readonly Segment[] {
+    const { numbers, facts, others } = this
+    return facts.length === 0 ? NO_SEGMENTS : [{ numbers, facts }, ...others]
+  }
+
+  set segments([first, ...others]: readonly Segment[]) {
+    this.numbers = first?.numbers ?? NOTHING
+    this.facts = first?.facts ?? NO_FACTS
+    this.others = others.length === 0 ? NO_SEGMENTS : others
+  }
+
+  see(batch: Batch, way: Composed): void {
+    if (this.layout === way.output && this.failedMs === undefined) this.read(batch, way.gather)
+    else this.#otherwise.see(batch, way)
+  }
+
+  /** With `gather` the number of column i is at gather[i] of the batch, in which there are all samples. */
+  read(batch: Batch, gather?: Uint32Array): void {
+    const isAbsent = batch.absent && absentMarks(batch.absent, columnCount(batch.layout))
+    this.#readSegment(this, batch, gather, isAbsent)
+    for (const segment of this.others) this.#readSegment(segment, batch, gather, isAbsent)
+  }
+
+  #readSegment(
+    { numbers, facts }: Segment,
+    batch: Batch,
+    gather: Uint32Array | undefined,
+    isAbsent: Uint8Array | undefined,
+  ): void {
+    for (const places of facts) places.use.reading.write(this.number, numbers, places, batch, gather, isAbsent)
+  }
 }
+
+const NOTHING = new Uint32Array(0)
+const NO_FACTS: readonly FactPlaces[] = []
+const NO_SEGMENTS: readonly Segment[] = []
 
 export type Intake = {
   /** Whether a metric is a fact that is wanted. */
@@ -79,18 +128,14 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
   const placesByColumns = new WeakMap<Uint32Array, readonly FactPlaces[]>()
   const states = new Map<Source, SourceState>()
   const missing = new Set<Source>()
+  const takeWhole: Watch = { see: (batch, way) => take(runComposed(way, batch)) }
   let lastNumber = 0
   let held = 0
 
   function stateOf(source: Source): SourceState {
     let state = states.get(source)
     if (state === undefined) {
-      state = {
-        number: ++lastNumber,
-        layout: undefined,
-        segments: [],
-        failedMs: undefined,
-      }
+      state = new SourceState(++lastNumber, takeWhole)
       states.set(source, state)
     }
     return state
@@ -181,15 +226,6 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     return metrics.some(({ name }) => usesByFact.has(name))
   }
 
-  /** With `gather` the number of column i is at gather[i] of the batch, in which there are all samples. */
-  function read(state: SourceState, batch: Batch, gather?: Uint32Array): void {
-    const { number, segments } = state
-    const isAbsent = batch.absent && absentMarks(batch.absent, columnCount(batch.layout))
-    for (const { numbers, facts } of segments) {
-      for (const places of facts) places.use.reading.write(number, numbers, places, batch, gather, isAbsent)
-    }
-  }
-
   function take(batch: Batch): void {
     const { source, outcome, layout } = batch
     const known = states.get(source)
@@ -214,7 +250,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     const state = stateOf(source)
     setFailed(state, undefined)
     if (state.layout !== layout) follow(state, batch)
-    read(state, batch)
+    state.read(batch)
   }
 
   return {
@@ -223,13 +259,8 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     taker(source, layout) {
       const state = states.get(source)
       if (state === undefined && !isWanted(layout)) return undefined
-      const takeWhole: Watch = (batch, way) => take(runComposed(way, batch))
       if (state === undefined || state.layout !== layout) return takeWhole
-      if (state.segments.length === 0) return undefined
-      return (batch, way) => {
-        if (state.layout === layout && state.failedMs === undefined) read(state, batch, way.gather)
-        else takeWhole(batch, way)
-      }
+      return state.segments.length === 0 ? undefined : state
     },
     expire() {
       if (held === 0) return

@@ -145,7 +145,7 @@ describe('routes through processors', () => {
 
   it('show batches to who wants to see them, as they are where that stands', () => {
     const shown: string[] = []
-    const show: Watch = (batch, way) => void shown.push(textFromBatch(runComposed(way, batch)))
+    const show: Watch = { see: (batch, way) => void shown.push(textFromBatch(runComposed(way, batch))) }
     const { consume } = createRow(maps(createTracked()), true, node =>
       node === 1 ? { before: show, after: show } : {},
     )
@@ -164,8 +164,10 @@ describe('routes through processors', () => {
       node !== 2
         ? {}
         : {
-            before: () => {
-              if (isBroken) throw new Error('broken')
+            before: {
+              see() {
+                if (isBroken) throw new Error('broken')
+              },
             },
           },
     )
@@ -185,8 +187,10 @@ describe('routes through processors', () => {
     const { consume, told } = createRow(maps(createTracked()), true, node =>
       node === 3
         ? {
-            before: () => {
-              throw new RefusedError('full')
+            before: {
+              see() {
+                throw new RefusedError('full')
+              },
             },
           }
         : {},

@@ -1,6 +1,6 @@
 /** What travels the pipeline. Nobody writes into a batch that was handed on; who needs other numbers makes other columns. */
 import { applyScale } from './scale.ts'
-import { columnCount, EMPTY_LAYOUT, scaleAt, type Layout } from './layout.ts'
+import { EMPTY_LAYOUT, scaleAt, type Layout } from './layout.ts'
 import type { Labels } from './labels.ts'
 import type { Origin } from './origin.ts'
 
@@ -60,9 +60,9 @@ export function endBatch(source: Source, timeMs: number, outcome: 'failed' | 're
   return { source, timeMs, outcome, layout: EMPTY_LAYOUT, values: NO_VALUES }
 }
 
-/** How many samples a batch has, which is what the pipeline counts. */
-export function pointCount(batch: Batch): number {
-  return columnCount(batch.layout) - (batch.absent?.length ?? 0)
+/** How many samples a batch has, which is what the pipeline counts. The layout is not asked: it is far from the processor. */
+export function pointCount({ values, absent }: Batch): number {
+  return values.length - (absent?.length ?? 0)
 }
 
 /** Calls `visit` for every column that has a sample, with its true value. */

@@ -77,9 +77,20 @@ function intern(names: readonly string[], values: readonly string[]): Labels {
   return labelSets.intern(
     hash,
     known => known.names === shared && equal(known.values, values),
-    // A list that grew has room for more, which a copy has not: half the memory of a small set.
-    () => Object.freeze({ names: shared, values: Object.freeze(values.slice()) }),
+    // A list that grew has room for more, which one that was made by a map has not: half the memory of a small set.
+    () => Object.freeze({ names: shared, values: Object.freeze(values.map(recentText)) }),
   )
+}
+
+/** Values of late: GPUs of a node, and nodes of one kind, have many in common, and each was read, or cut out of another, by itself. */
+const recentTexts = Array.from({ length: 4096 }, () => '')
+const LONGEST_RECENT = 128
+
+function recentText(text: string): string {
+  if (text.length > LONGEST_RECENT) return text
+  const place = hashString(text) & (recentTexts.length - 1)
+  const recent = recentTexts[place]!
+  return recent === text ? recent : (recentTexts[place] = text)
 }
 
 function internNames(hash: number, names: readonly string[]): readonly string[] {

@@ -9,7 +9,7 @@ import { columnCount, createLayout, EMPTY_LAYOUT, Numbering, RunBuilder, type La
 import type { Folds, Plan, Ranges, Rule } from './plan.ts'
 import { combine, inverse, ONE, type Scale } from './scale.ts'
 import type { Metric } from './series.ts'
-import { sharedList, sharedNumbers } from './shared.ts'
+import { sameItems, sharedList, sharedNumbers } from './shared.ts'
 
 /** One outgoing metric with what its columns have in common. */
 type OutputEntry = Rule & { readonly metric: Metric; readonly scale: Scale }
@@ -139,12 +139,21 @@ export class PlanBuilder {
     return createLayout({
       metrics: this.#entries.map(entry => entry.metric),
       scales: this.#entries.map(entry => entry.scale),
-      // A list that grew has room for more, which a copy has not.
-      labels: this.#labels.items.slice(),
+      labels: this.#labelList(),
       metricOf: this.#columns.metricOf.slice(0, total),
       labelsOf: this.#columns.labelsOf.slice(0, total),
       ...(previous && { keptFrom: { id: previous.id, runs } }),
     })
+  }
+
+  /** Mostly those of the incoming layout, or of the one before. */
+  #labelList(): readonly Labels[] {
+    const { items } = this.#labels
+    for (const known of [this.#input.labels, this.#previous?.output.labels]) {
+      if (known !== undefined && sameItems(items, known)) return known
+    }
+    // A list that grew has room for more, which a copy has not.
+    return items.slice()
   }
 
   #hasEntriesOf({ metrics, scales }: Layout): boolean {

@@ -12,7 +12,7 @@ import type { Plan } from './plan.ts'
 import { ruleFrom } from './plan-builder.ts'
 import { combine } from './scale.ts'
 import type { Metric } from './series.ts'
-import { sharedList } from './shared.ts'
+import { sameItems, sharedList } from './shared.ts'
 import { trackedChanges } from './tracked.ts'
 
 export type Planner = {
@@ -37,6 +37,8 @@ export function createPlanner(map: SeriesMap): Planner {
         tableOf: layout => layout.labels,
         map: map.map,
         compile: compileByLabels,
+        // Mostly the labels of the plan are just these.
+        shared: (results, { output }) => (sameItems(results, output.labels) ? output.labels : results),
       })
     case 'metric':
       return plannerByTable<Metric, readonly MappedMetric[]>({
@@ -44,6 +46,7 @@ export function createPlanner(map: SeriesMap): Planner {
         tableOf: layout => layout.metrics,
         map: map.map,
         compile: compileByMetric,
+        shared: sharedList,
       })
     case 'series':
       return plannerByColumn(
@@ -76,8 +79,10 @@ function plannerByTable<K extends object, R>(options: {
   tableOf: (layout: Layout) => readonly K[]
   map: (key: K, look: Look) => R
   compile: Compile<R>
+  /** What is kept of results: the same list for many sources, or for the plan. */
+  shared: (results: readonly R[], plan: Plan) => readonly R[]
 }): Planner {
-  const { counts, tableOf, compile } = options
+  const { counts, tableOf, compile, shared } = options
   const remembered = new WeakMap<K, { result: R; dependencies: Dependencies | undefined }>()
   const made = new WeakMap<Source, Made<R>>()
 
@@ -110,7 +115,7 @@ function plannerByTable<K extends object, R>(options: {
     const { plan, duplicates } = compile(layout, results, known?.plan, isStale)
     counts.plans++
     counts.duplicates += duplicates
-    made.set(source, { plan, results, seen })
+    made.set(source, { plan, results: shared(results, plan), seen })
     return plan
   }
 

@@ -33,10 +33,17 @@ export function sharedList<T extends object>(list: readonly T[]): readonly T[] {
   for (const item of list) hash = Math.imul(hash ^ numberOf(item), 0x01000193)
   return objectLists.intern(
     hash,
-    known => known.length === list.length && list.every((item, i) => item === known[i]),
+    known => sameItems(known, list),
     // A list that grew has room for more, which a copy has not.
     () => list.slice(),
   ) as readonly T[]
+}
+
+export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a === b) return true
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
 }
 
 /** Fractions below one differ, too. */

@@ -103,6 +103,11 @@ function internNames(hash: number, names: readonly string[]): readonly string[] 
 
 export const EMPTY_LABELS: Labels = intern([], [])
 
+/** The same for equal sets. Worked out each time: there are more sets than tables that find things by them. */
+export function hashLabels({ values }: Labels): number {
+  return hashAll(values)
+}
+
 function hashAll(texts: readonly string[]): number {
   let hash = 0x811c9dc5
   for (const text of texts) hash = hashString(text, hash)

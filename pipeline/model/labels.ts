@@ -11,6 +11,32 @@ export type Labels = {
   readonly values: readonly string[]
 }
 
+/**
+ * Of label sets there are more than of anything else, so one is a single object: the list of its values, which has the names beside it.
+ * Whoever asks for its values gets the set itself, as a list.
+ */
+class LabelSet extends Array<string> {
+  readonly names: readonly string[]
+
+  /** What is made of a label set, as by `map`, is none. */
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array
+  }
+
+  constructor(names: readonly string[], values: readonly string[]) {
+    super(...values)
+    this.names = names
+    Object.freeze(this)
+  }
+}
+
+// Every array has a method of that name.
+Object.defineProperty(LabelSet.prototype, 'values', {
+  get(this: LabelSet): readonly string[] {
+    return this
+  },
+})
+
 const labelSets = createInternTable<Labels>()
 // Label sets of one exporter have the same names, so the list of names is shared, too.
 const nameLists = createInternTable<readonly string[]>()
@@ -77,8 +103,7 @@ function intern(names: readonly string[], values: readonly string[]): Labels {
   return labelSets.intern(
     hash,
     known => known.names === shared && equal(known.values, values),
-    // A list that grew has room for more, which one that was made by a map has not: half the memory of a small set.
-    () => Object.freeze({ names: shared, values: Object.freeze(values.map(recentText)) }),
+    () => new LabelSet(shared, values.map(recentText)) as unknown as Labels,
   )
 }
 

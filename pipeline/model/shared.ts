@@ -75,3 +75,19 @@ export function sharedWithLast<T>(isSame: (one: T, other: T) => boolean): (one: 
     return last
   }
 }
+
+/** Of few kinds; but nothing may fill a table for ever. */
+const MOST_BY_TEXT = 1000
+
+/** Things of which there are few kinds are one object of each kind, which a text tells apart. */
+export function sharedByText<T>(textOf: (one: T) => string): (one: T) => T {
+  const known = new Map<string, T>()
+  return one => {
+    const text = textOf(one)
+    const same = known.get(text)
+    if (same !== undefined) return same
+    if (known.size >= MOST_BY_TEXT) known.clear()
+    known.set(text, one)
+    return one
+  }
+}

@@ -2,11 +2,11 @@
 import type { Counters } from '../../pipeline/component.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import type { Layout } from '../../pipeline/model/layout.ts'
-import { sharedNumbers } from '../../pipeline/model/shared.ts'
-import type { Outcome } from './join-labels.ts'
+import { sharedByText, sharedNumbers } from '../../pipeline/model/shared.ts'
+import { isJoinable, type Outcome } from './join-labels.ts'
 
 export type OutcomeCounts = {
-  /** How it went with a label set, from now on; undefined if it names nobody. */
+  /** How it went with a label set that can be joined, from now on; undefined if it names nobody. */
   note(labels: Labels, outcome: Outcome | 'held' | undefined): void
   count(layout: Layout): void
   /** `count` for a layout that comes again and again, and has series that name somebody. */
@@ -16,15 +16,20 @@ export type OutcomeCounts = {
 type Totals = { version: number; byOutcome: ByOutcome; readonly columns: Uint32Array }
 type ByOutcome = readonly { readonly outcome: Outcome | 'held'; readonly points: number }[]
 
-/** Targets of one kind mostly have the same. */
-const MAX_LISTS = 1000
-
 export function createOutcomeCounts(counters: Counters): OutcomeCounts {
-  const outcomes = new WeakMap<Labels, Outcome | 'held'>()
+  // Nearly all of those that name somebody are resolved, so only the others are in it.
+  const outcomes = new WeakMap<Labels, Exclude<Outcome, 'resolved'> | 'held' | 'nobody'>()
   const totals = new WeakMap<Layout, Totals>()
   const countOne = createCountOne(counters)
-  const lists = new Map<string, ByOutcome>()
+  // Targets of one kind mostly have the same.
+  const shared = sharedByText<ByOutcome>(list => JSON.stringify(list))
   let version = 0
+
+  function outcomeOf(labels: Labels): Outcome | 'held' | undefined {
+    if (!isJoinable(labels)) return undefined
+    const outcome = outcomes.get(labels) ?? 'resolved'
+    return outcome === 'nobody' ? undefined : outcome
+  }
 
   function totalsOf(layout: Layout): Totals {
     let known = totals.get(layout)
@@ -38,7 +43,7 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
     known.version = version
     const points = new Map<Outcome | 'held', number>()
     layout.labels.forEach((labels, i) => {
-      const outcome = outcomes.get(labels)
+      const outcome = outcomeOf(labels)
       if (outcome !== undefined) points.set(outcome, (points.get(outcome) ?? 0) + known.columns[i]!)
     })
     known.byOutcome = shared(Array.from(points, ([outcome, sum]) => ({ outcome, points: sum })))
@@ -49,26 +54,17 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
     for (const { outcome, points } of known.byOutcome) countOne(outcome, points)
   }
 
-  function shared(list: ByOutcome): ByOutcome {
-    const key = JSON.stringify(list)
-    const known = lists.get(key)
-    if (known !== undefined) return known
-    if (lists.size >= MAX_LISTS) lists.clear()
-    lists.set(key, list)
-    return list
-  }
-
   return {
     note(labels, outcome) {
-      if (outcomes.get(labels) === outcome) return
-      if (outcome === undefined) outcomes.delete(labels)
-      else outcomes.set(labels, outcome)
+      if (outcomeOf(labels) === outcome) return
+      if (outcome === 'resolved') outcomes.delete(labels)
+      else outcomes.set(labels, outcome ?? 'nobody')
       version++
     },
     count(layout) {
       const known = totals.get(layout)
       // What targets say of themselves names nobody, and there is as much of it as there are targets.
-      if (known !== undefined || layout.labels.some(labels => outcomes.has(labels))) {
+      if (known !== undefined || layout.labels.some(labels => outcomeOf(labels) !== undefined)) {
         countTotals(known ?? totalsOf(layout), layout)
       }
     },

@@ -3,7 +3,7 @@ import type { Mapped } from './label-processor.ts'
 import type { Labels } from './labels.ts'
 import { columnCount, createLayout, labelsAt, RunBuilder, scaleAt, type Layout } from './layout.ts'
 import { NO_RULE, PlanBuilder, rangesOf, sameRule } from './plan-builder.ts'
-import type { Plan, Rule } from './plan.ts'
+import { planFrom, type Plan, type Rule } from './plan.ts'
 import { combine, type Scale } from './scale.ts'
 import type { Metric } from './series.ts'
 import { sameItems } from './shared.ts'
@@ -99,7 +99,7 @@ export function compileTables(input: Layout, tables: Tables, previous?: Plan): P
       output,
       metrics.map((_, i) => ({ scale: scales[i]!, range: rules[i]!.range })),
     )
-  return { input, output, ...(bounds && { ranges: bounds }), ...(rules && { rules }) }
+  return planFrom({ input, output, ranges: bounds, rules })
 
   function outputOf(layout: Layout, { metrics, scales }: Tables, before: Plan | undefined): Layout {
     if (sameItems(metrics, layout.metrics) && sameItems(scales, layout.scales) && sameItems(labels, layout.labels))

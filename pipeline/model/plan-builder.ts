@@ -6,7 +6,7 @@ import { DraftColumns } from './draft-columns.ts'
 import type { Labels } from './labels.ts'
 import type { Mapped, Range } from './label-processor.ts'
 import { columnCount, createLayout, EMPTY_LAYOUT, Numbering, RunBuilder, type Layout } from './layout.ts'
-import type { Folds, Plan, Ranges, Rule } from './plan.ts'
+import { planFrom, type Folds, type Plan, type Ranges, type Rule } from './plan.ts'
 import { combine, inverse, ONE, type Scale } from './scale.ts'
 import type { Metric } from './series.ts'
 import { sameItems, sharedList, sharedNumbers } from './shared.ts'
@@ -86,14 +86,14 @@ export class PlanBuilder {
     const output = this.#output(gather)
     const hasRules = this.#entries.some(hasRule)
     const ranges = rangesOf(output, this.#entries)
-    return {
+    return planFrom({
       input: this.#input,
       output,
-      ...(gather && { gather }),
-      ...(this.#folds.length > 0 && { folds: foldsOf(this.#folds, this.#entries, columns.metricOf) }),
-      ...(ranges && { ranges }),
-      ...(hasRules && { rules: sharedList(this.#entries.map(ruleFrom)) }),
-    }
+      gather,
+      folds: this.#folds.length > 0 ? foldsOf(this.#folds, this.#entries, columns.metricOf) : undefined,
+      ranges,
+      rules: hasRules ? sharedList(this.#entries.map(ruleFrom)) : undefined,
+    })
   }
 
   #emit(column: number, entry: number, labels: number, kept: number | undefined): void {

@@ -1,12 +1,12 @@
 /**
  * Clears the places of tables whose things are held weakly: what nobody uses any more is collected, and its place is free afterwards.
  *
- * To be told of the end of an object costs more memory than its place, so only one in sixteen is watched; when one of those has ended,
+ * To be told of the end of an object costs more memory than its place, so only one in sixty-four is watched; when one of those has ended,
  * more places are looked at than have become free meanwhile.
  */
 
 /** One of so many is watched. Which one is a matter of chance, because things that end together are often made in a pattern. */
-const WATCHED = 16
+const WATCHED = 64
 /** Four for each that has ended: of the places in the table at most a quarter is free to be cleared. */
 const SWEPT = 4 * WATCHED
 

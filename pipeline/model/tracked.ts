@@ -14,6 +14,12 @@ export type Tracked<V> = {
   readonly size: number
   /** The entry of a key, the same object for as long as somebody holds it. */
   entry(key: string): Entry<V>
+  /**
+   * What to look at for a key, and not to be kept: its entry, or, while the table is empty, one for all keys. Of many tables nobody tells
+   * anything, and whoever asks them for everything there is would have them keep all those keys. With the first entry all who asked ask
+   * again, so it is for tables that are not emptied and filled by the way.
+   */
+  at(key: string): Entry<V>
   /** The value alone, for whoever will not come back to see whether it changed. */
   get(key: string): V | undefined
   set(key: string, value: V): void
@@ -47,6 +53,16 @@ export function createTracked<V>(): Tracked<V> {
     if (entry.deref() === undefined) missing.delete(key)
   })
   const sweeper = new Sweeper(sweep)
+  let whileEmpty: Cell<V> | undefined
+
+  function entryOf(key: string): Cell<V> {
+    const known = present.get(key) ?? missing.get(key)?.deref()
+    if (known instanceof Cell) return known
+    const entry = new Cell(known, known === undefined ? 0 : 1)
+    if (known === undefined) hold(key, entry)
+    else present.set(key, entry)
+    return entry
+  }
 
   function hold(key: string, entry: Cell<V>): void {
     missing.set(key, new WeakRef(entry))
@@ -62,18 +78,13 @@ export function createTracked<V>(): Tracked<V> {
     get size() {
       return present.size
     },
-    entry(key) {
-      const known = present.get(key) ?? missing.get(key)?.deref()
-      if (known instanceof Cell) return known
-      const entry = new Cell(known, known === undefined ? 0 : 1)
-      if (known === undefined) hold(key, entry)
-      else present.set(key, entry)
-      return entry
-    },
+    entry: entryOf,
+    at: key => (present.size > 0 ? entryOf(key) : (whileEmpty ??= new Cell<V>(undefined, 0))),
     get: key => valueOf(present.get(key)),
     set(key, value) {
       const known = present.get(key)
       if (valueOf(known) === value) return
+      if (whileEmpty !== undefined && present.size === 0) whileEmpty.version++
       const entry = known ?? missing.get(key)?.deref()
       if (entry instanceof Cell) {
         change(entry, value)

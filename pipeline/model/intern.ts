@@ -21,7 +21,7 @@ const LEAST_CAPACITY = 16
 const FULLEST = 0.8
 const EMPTIEST = 0.2
 /** What the capacity is after either, in parts of what is in it. */
-const ROOM = 1.9
+const ROOM = 1.6
 
 /**
  * An open table: a thing is at the place that its hash tells, or at the next one that was free. A hash is not an identity: things with

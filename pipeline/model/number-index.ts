@@ -7,7 +7,7 @@ const LEAST_CAPACITY = 16
 const FULLEST = 0.8
 const EMPTIEST = 0.2
 /** What the capacity is after either, in parts of what is in it. */
-const ROOM = 1.9
+const ROOM = 1.6
 
 export class NumberIndex<K> {
   readonly #hashOf: (key: K) => number

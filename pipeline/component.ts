@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExtendedJSONSchema, FromSchema, JSONSchema } from 'json-schema-to-ts'
 import type { Batch, Source } from './model/batch.ts'
+import type { Composed } from './model/compose.ts'
 import type { Labels } from './model/labels.ts'
 import type { Layout } from './model/layout.ts'
 import type { Plan } from './model/plan.ts'
@@ -159,13 +160,19 @@ export type Processor = Life & {
 /** A plan without folds, and what else is to be done with every batch that has a sample in every column. */
 export type Step = {
   readonly plan: Plan
-  /** Takes what comes in. */
-  readonly before?: Next
-  /** Takes what the plan has made of it. */
-  readonly after?: Next
+  /** Sees what comes in. */
+  readonly before?: Watch
+  /** Sees what the plan has made of it. */
+  readonly after?: Watch
   /** Counts. */
   readonly each?: () => void
 }
+
+/**
+ * Sees batches that have come some way: as they set out, since whoever needs a few of the numbers finds them by the way, and moving all of
+ * them would be most of the work. `runComposed` of both is the batch as it is there.
+ */
+export type Watch = { see(batch: Batch, way: Composed): void }
 
 /** Takes batches. May hold a batch until it is delivered. */
 export type Exporter = Life & {

@@ -16,6 +16,7 @@ import { parseKind } from '../pipeline/cluster/workload-kinds.ts'
 import { defineProcessor, type ConfigSchema, type Problem } from '../pipeline/component.ts'
 import { duration, parseDuration } from '../pipeline/config/fields.ts'
 import type { Batch } from '../pipeline/model/batch.ts'
+import { runComposed } from '../pipeline/model/compose.ts'
 import type { SeriesMap } from '../pipeline/model/label-processor.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
 import { createMappedAgain } from '../pipeline/cluster/mapped-again.ts'
@@ -197,7 +198,11 @@ export const joinWorkload = defineProcessor({
         if (!layout.labels.some(isJoinable)) return step
         const each = counts.counter(layout)
         if (!keepsAll) return { ...step, each }
-        return { ...step, each, before: batch => again.keepMapped(batch, step.plan.output) }
+        return {
+          ...step,
+          each,
+          before: { see: (batch, way) => again.keepMapped(runComposed(way, batch), step.plan.output) },
+        }
       },
       flush() {
         gate.check()

@@ -6,6 +6,7 @@
 import { INPUT_CATALOGS, inputCatalogProblems, loadInputCatalog } from '../pipeline/catalog/catalogs.ts'
 import { defineProcessor, type ConfigSchema } from '../pipeline/component.ts'
 import { seenOf } from '../pipeline/cluster/seen.ts'
+import { runComposed } from '../pipeline/model/compose.ts'
 import type { SeriesMap } from '../pipeline/model/label-processor.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
 import { factFrom } from './normalize/facts.ts'
@@ -69,7 +70,9 @@ export const normalize = defineProcessor({
         const step = processor.step(source, layout)
         if (step === undefined || source.isModelled === true) return step
         const speaksOfObjects = step.plan.output.metrics.some(({ name }) => rules.objectOf(name) !== undefined)
-        return speaksOfObjects ? { ...step, after: batch => seen.objects(batch, rules.objectOf) } : step
+        return speaksOfObjects
+          ? { ...step, after: { see: (batch, way) => seen.objects(runComposed(way, batch), rules.objectOf) } }
+          : step
       },
     }
   },

@@ -131,7 +131,8 @@ function load(known: KnownLines): void {
     loadedColumns = columns
   }
   const { starts, bytes, count, byteLength } = blocks
-  numbers.set(starts.length === count + 1 ? starts : starts.subarray(0, count + 1), placed.blockStarts / 4)
+  // One by one: there are as many as there are GPUs, and a call for so few costs more.
+  for (let block = 0; block <= count; block++) numbers[placed.blockStarts / 4 + block] = starts[block]!
   memory.set(bytes.length === byteLength ? bytes : bytes.subarray(0, byteLength), placed.blocks)
   loadedLines = known
 }

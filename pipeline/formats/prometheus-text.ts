@@ -88,7 +88,8 @@ class LinesReader implements TextReader {
       this.#endTornLine(this.#torn)
       start = end
     }
-    const limit = bytes.lastIndexOf(LINE_FEED) + 1
+    // Mostly all of it arrives at once.
+    const limit = bytes[bytes.length - 1] === LINE_FEED ? bytes.length : bytes.lastIndexOf(LINE_FEED) + 1
     if (limit > start) {
       this.#read(bytes, start, limit)
       start = limit

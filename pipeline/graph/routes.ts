@@ -6,12 +6,12 @@
  * route (the first batches of a source, samples that are missing or out of range, failures) goes from processor to processor, and
  * nothing is said on a route that was not said there before.
  */
-import { RefusedError, type Next, type Processor, type Step } from '../component.ts'
+import { RefusedError, type Next, type Processor, type Step, type Watch } from '../component.ts'
 import type { Batch, Source } from '../model/batch.ts'
 import { compose, isEmpty, RangesBefore, runComposed, stay, type Composed } from '../model/compose.ts'
 import { columnCount, type Layout } from '../model/layout.ts'
 import { allInside, type Plan, type Ranges } from '../model/plan.ts'
-import { sharedNumbers } from '../model/shared.ts'
+import { sharedList, sharedNumbers } from '../model/shared.ts'
 import { trackedChanges } from '../model/tracked.ts'
 import type { Passages } from './observe.ts'
 import type { Lap, Stopwatch } from './stopwatch.ts'
@@ -22,58 +22,83 @@ export type RoutedNode = {
   readonly passages: Passages
 }
 
-type Route = {
-  /** The state of the metadata at which it was last found to be right. */
-  seen: number
-  /** Of the processors that are reached. */
-  readonly plans: readonly Plan[]
-  readonly ranges: Ranges | undefined
-  stretches: readonly Stretch[]
-  readonly counts: readonly (() => void)[]
-  /** Points into each processor that is reached, and out of the last. */
-  readonly points: Uint32Array
-  /** Nothing is left for those behind. */
-  readonly endsEmpty: boolean
-}
-
-/** Up to somebody who wants to see the batch. */
-type Stretch = Composed & {
-  readonly see: Next
-  /** Which processor sees it; as many as there are for those behind. */
-  readonly node: number
-}
-
+/**
+ * What is known of a source, and its route if it has one. All in one object: when the next scrape of a target comes nothing of it is near
+ * the processor, and going from one object to the next is what most of the time goes into. What routes have alike is kept once.
+ */
 type SourceState = {
   /** Whose it is. */
   readonly owner: object
   /** Of the last batch; undefined if it was a failure. */
   layout: Layout | undefined
-  route: Route | undefined
+  /** The state of the metadata at which the route was last found to be right; NaN if there is none. */
+  seen: number
+  /** Of the processors that are reached. */
+  plans: readonly Plan[]
+  ranges: Ranges | undefined
+  /** The first who wants to see batches, if there is anybody, and the way there. */
+  watch: Watch | undefined
+  node: number
+  output: Layout
+  gather: Uint32Array | undefined
+  /** The others. */
+  stretches: readonly Stretch[]
+  counts: readonly (() => void)[]
+  /** Points into each processor that is reached, and out of the last. */
+  points: Uint32Array
+  /** Nothing is left for those behind. */
+  endsEmpty: boolean
 }
 
+/** From the beginning up to somebody who wants to see batches. */
+type Stretch = Composed & {
+  readonly watch: Watch
+  /** Which processor sees them; as many as there are for those behind. */
+  readonly node: number
+}
+
+const NO_PLANS: readonly Plan[] = []
 const NO_STRETCHES: readonly Stretch[] = []
+const NO_COUNTS: readonly (() => void)[] = []
+const NO_POINTS = new Uint32Array(0)
 
 /** `consume` of the first processor takes what is on no route; `next` is behind the last. */
 export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: Next, stopwatch: Stopwatch): Next {
   const states = new Map<Source, SourceState>()
   const owner = {}
   const lap: Lap = { ms: 0 }
+  const handOn: Watch = { see: (batch, way) => next(runComposed(way, batch)) }
 
-  function routeFor(state: SourceState, source: Source, layout: Layout): Route | undefined {
-    const { route } = state
-    const seen = trackedChanges()
-    if (route !== undefined && route.seen === seen) return route
-    return (state.route = makeRoute(route, source, layout, seen))
+  function stateWithout(layout: Layout): SourceState {
+    return {
+      owner,
+      layout,
+      seen: NaN,
+      plans: NO_PLANS,
+      ranges: undefined,
+      output: layout,
+      gather: undefined,
+      watch: undefined,
+      node: 0,
+      stretches: NO_STRETCHES,
+      counts: NO_COUNTS,
+      points: NO_POINTS,
+      endsEmpty: false,
+    }
   }
 
-  function makeRoute(known: Route | undefined, source: Source, layout: Layout, seen: number): Route | undefined {
+  function hasRoute(state: SourceState, source: Source, layout: Layout): boolean {
+    const seen = trackedChanges()
+    if (state.seen === seen) return true
     const steps = stepsFor(source, layout)
-    if (steps === undefined) return undefined
-    if (known !== undefined && isSame(known.plans, steps)) {
-      known.seen = seen
-      return known
+    if (steps === undefined) state.seen = NaN
+    else {
+      const counts = sharedList(steps.flatMap(({ each }) => each ?? []))
+      if (Number.isNaN(state.seen) || !isSame(state.plans, steps) || state.counts !== counts)
+        lay(state, steps, layout, counts)
+      state.seen = seen
     }
-    return routeFrom(steps, layout, seen)
+    return steps !== undefined
   }
 
   /** Of the processors up to one that leaves nothing. */
@@ -90,74 +115,72 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     return steps
   }
 
-  function routeFrom(steps: readonly Step[], layout: Layout, seen: number): Route {
+  function lay(state: SourceState, steps: readonly Step[], layout: Layout, counts: SourceState['counts']): void {
     const ranges = new RangesBefore()
     const stretches: Stretch[] = []
     const points = [columnCount(layout)]
     let whole = stay(layout)
-    let way = whole
-    const seenBy = (see: Next | undefined, node: number): void => {
-      if (see === undefined) return
-      stretches.push({ output: way.output, gather: way.gather, see, node })
-      way = stay(way.output)
+    const seenBy = (watch: Watch | undefined, node: number): void => {
+      if (watch !== undefined) stretches.push({ output: whole.output, gather: whole.gather, watch, node })
     }
     steps.forEach(({ plan, before, after }, node) => {
       seenBy(before, node)
       whole = compose(whole, plan)
-      way = compose(way, plan)
       ranges.add(plan, whole)
       seenBy(after, node)
       points.push(columnCount(plan.output))
     })
-    seenBy(next, nodes.length)
-    return {
-      seen,
-      plans: steps.map(({ plan }) => plan),
-      ranges: ranges.finish(),
-      // A list that grew has room for more, which a copy has not.
-      stretches: stretches.slice(),
-      counts: steps.flatMap(({ each }) => each ?? []).slice(),
-      points: sharedNumbers(Uint32Array.from(points)),
-      endsEmpty: isEmpty(whole),
-    }
+    seenBy(handOn, nodes.length)
+    state.plans = steps.map(({ plan }) => plan)
+    state.ranges = ranges.finish()
+    watchAlong(state, stretches)
+    state.counts = counts
+    state.points = sharedNumbers(Uint32Array.from(points))
+    state.endsEmpty = isEmpty(whole)
   }
 
-  function run(route: Route, batch: Batch, state: SourceState): void {
-    const { stretches, counts } = route
+  function watchAlong(state: SourceState, [first, ...others]: readonly Stretch[]): void {
+    state.output = first?.output ?? state.output
+    state.gather = first?.gather
+    state.watch = first?.watch
+    state.node = first?.node ?? 0
+    state.stretches = others.length === 0 ? NO_STRETCHES : others
+  }
+
+  function run(state: SourceState, batch: Batch): void {
+    const { watch, stretches, counts } = state
     // Most of what targets say of themselves goes nowhere: there is nothing to do that would take time.
-    if (stretches.length === 0 && counts.length === 0) return tell(route, 0)
+    if (watch === undefined && counts.length === 0) return tell(state, 0)
     const outer = stopwatch.enter(lap)
-    let at = 0
+    let { node } = state
     try {
-      let current = batch
-      for (; at < stretches.length; at++) {
-        const stretch = stretches[at]!
-        current = runComposed(stretch, current)
-        stretch.see(current)
+      if (watch !== undefined) watch.see(batch, state)
+      for (const stretch of stretches) {
+        node = stretch.node
+        stretch.watch.see(batch, stretch)
       }
-      for (let i = 0; i < counts.length; i++) counts[i]!()
+      for (const count of counts) count()
     } catch (error) {
       stopwatch.leave(lap, outer)
-      state.route = undefined
-      return fail(route, stretches[at]!.node, batch, error)
+      state.seen = NaN
+      return fail(state, node, batch, error)
     }
     // Those behind hear once that nothing is left.
-    if (route.endsEmpty && stretches.at(-1)?.node === nodes.length) route.stretches = toNodes(stretches)
-    tell(route, stopwatch.leave(lap, outer) / 1000)
-  }
-
-  function toNodes(stretches: readonly Stretch[]): readonly Stretch[] {
-    return stretches.length === 1 ? NO_STRETCHES : stretches.slice(0, -1)
+    if (state.endsEmpty && (stretches.at(-1)?.watch ?? watch) === handOn) {
+      watchAlong(state, stretches.length === 0 ? [] : [{ ...state, watch: watch! }, ...stretches.slice(0, -1)])
+    }
+    tell(state, stopwatch.leave(lap, outer) / 1000)
   }
 
   /** Nobody can say how much of the time each of them took: they share it. */
-  function tell({ plans, points }: Route, seconds: number): void {
-    const share = seconds / plans.length
-    for (let i = 0; i < plans.length; i++) nodes[i]!.passages.passed(points[i]!, points[i + 1]!, share)
+  function tell({ points }: SourceState, seconds: number): void {
+    const processors = points.length - 1
+    const share = seconds / processors
+    for (let i = 0; i < processors; i++) nodes[i]!.passages.passed(points[i]!, points[i + 1]!, share)
   }
 
   /** Those behind deal with their failures themselves, but for what they refuse. */
-  function fail({ plans, points }: Route, node: number, { source }: Batch, error: unknown): void {
+  function fail({ plans, points }: SourceState, node: number, { source }: Batch, error: unknown): void {
     if (!(error instanceof RefusedError)) return nodes[node]!.passages.failed(points[node]!, source, error)
     plans.forEach((_, i) => nodes[i]!.passages.refused(points[i]!))
     throw error
@@ -173,10 +196,10 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     if (outcome === 'removed') {
       states.delete(source)
       if (source.memo === known) source.memo = undefined
-    } else if (known === undefined) states.set(source, { owner, layout, route: undefined })
+    } else if (known === undefined) states.set(source, stateWithout(layout))
     else if (outcome === 'failed' || known.layout !== layout) {
       known.layout = outcome === 'failed' ? undefined : layout
-      known.route = undefined
+      known.seen = NaN
     }
   }
 
@@ -185,9 +208,8 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     const { memo } = source
     const state = memo !== undefined && memo.owner === owner ? (memo as SourceState) : lookUp(source)
     if (state !== undefined && state.layout === layout && outcome === 'ok' && absent === undefined) {
-      const route = routeFor(state, source, layout)
-      if (route !== undefined && (route.ranges === undefined || allInside(route.ranges, values))) {
-        return run(route, batch, state)
+      if (hasRoute(state, source, layout) && (state.ranges === undefined || allInside(state.ranges, values))) {
+        return run(state, batch)
       }
     }
     follow(batch, state)

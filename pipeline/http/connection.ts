@@ -24,18 +24,43 @@ export type ConnectionOwner = {
   lost(exchange: Exchange, connection: Connection): void
 }
 
-const NOTHING = (): void => {}
+/** Node calls all listeners of a socket with it as `this`: one of each for all connections, instead of one of each for every one. */
+type OwnSocket = Socket & { [CONNECTION]: Connection }
+const CONNECTION = Symbol('connection')
+
+const LISTENERS = {
+  timeout(this: OwnSocket): void {
+    this[CONNECTION].broken(notAccepted(this[CONNECTION].destination))
+  },
+  connect(this: OwnSocket): void {
+    this.setTimeout(0)
+  },
+  error(this: OwnSocket, error: Error): void {
+    this[CONNECTION].broken(describeFailure(error, this[CONNECTION].destination))
+  },
+  end(this: OwnSocket): void {
+    this[CONNECTION].ended()
+  },
+  close(this: OwnSocket): void {
+    this[CONNECTION].close()
+  },
+}
+
+function receive(this: OwnSocket, length: number): boolean {
+  this[CONNECTION].receive(length)
+  return true
+}
 
 export class Connection {
   readonly destination: Destination
-  /** For whoever keeps those that are idle: where it waits, and since when. */
+  /** For whoever keeps those that are idle: where it waits, since when, and who there has waited longer. */
   idle: IdleConnections
   idleNumber = 0
+  older: Connection | undefined
   readonly #owner: ConnectionOwner
-  readonly #socket: Socket
+  readonly #socket: OwnSocket
   #exchange: Exchange | undefined
   readonly #parser = new ResponseParser()
-  readonly #release = (): void => this.close()
   #used = false
   #reused = false
 
@@ -50,21 +75,12 @@ export class Connection {
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: 60_000,
-      onread: {
-        buffer: landing,
-        callback: length => {
-          this.#receive(length)
-          return true
-        },
-      },
-    })
+      onread: { buffer: landing, callback: receive as (length: number) => boolean },
+    }) as OwnSocket
+    this.#socket[CONNECTION] = this
     // A connection that nobody uses does not keep the process alive, and the time limit of a request does.
     this.#socket.unref()
-    this.#socket.on('timeout', () => this.#broken(notAccepted(destination)))
-    this.#socket.on('connect', () => this.#socket.setTimeout(0))
-    this.#socket.on('error', error => this.#broken(describeFailure(error, destination)))
-    this.#socket.on('end', () => this.#ended())
-    this.#socket.on('close', () => this.close())
+    for (const [event, listener] of Object.entries(LISTENERS)) this.#socket.on(event, listener)
   }
 
   /** Only when idle. `text` is the request up to its body. */
@@ -73,7 +89,7 @@ export class Connection {
     this.#parser.begin(exchange)
     this.#reused = this.#used
     this.#used = true
-    exchange.release = this.#release
+    exchange.holder = this
     const { body, timeoutMs } = exchange.request
     if (timeoutMs === Infinity) this.#socket.ref()
     if (this.#socket.connecting && !mayBeRepeated(exchange.request)) this.#socket.setTimeout(CONNECT_MS)
@@ -100,7 +116,8 @@ export class Connection {
     this.#owner.closed(this)
   }
 
-  #receive(length: number): void {
+  /** So much has landed. */
+  receive(length: number): void {
     const exchange = this.#exchange
     // Bytes that nobody asked for: whatever comes next on this connection is not to be trusted.
     if (exchange === undefined) return this.close()
@@ -118,7 +135,7 @@ export class Connection {
 
   /** The connection is free before the handler hears of the end, which may well send the next request. */
   #complete(exchange: Exchange, reusable: boolean): void {
-    exchange.release = NOTHING
+    exchange.holder = undefined
     this.#parser.rest()
     if (reusable) {
       this.#exchange = undefined
@@ -130,13 +147,14 @@ export class Connection {
     exchange.end()
   }
 
-  #ended(): void {
+  /** The server sends no more. */
+  ended(): void {
     const { address } = this.destination
     if (this.#exchange !== undefined && this.#parser.ended()) this.#complete(this.#exchange, false)
-    else this.#broken(new Error(`${address} closed the connection before its answer was complete`))
+    else this.broken(new Error(`${address} closed the connection before its answer was complete`))
   }
 
-  #broken(error: Error): void {
+  broken(error: Error): void {
     const exchange = this.#exchange
     if (exchange === undefined) return this.close()
     const retry = this.#reused && !this.#parser.started && mayBeRepeated(exchange.request)

@@ -44,9 +44,11 @@ export type Credentials = {
 const MAX_AGE_MS = 10_000
 
 export function createCredentials(config: CredentialsConfig, clock: Clock): Credentials {
+  // Most have neither files nor secrets, and are asked for with every scrape.
+  const keep = <T>(read: () => T): (() => T) => (namesFiles(config) ? keptFor(clock, read) : once(read))
   return {
-    headers: keptFor(clock, () => ({ ...ownHeaders(config), ...authorizationOf(config) })),
-    tls: keptFor(clock, () => tlsOf(config)),
+    headers: keep(() => ({ ...ownHeaders(config), ...authorizationOf(config) })),
+    tls: keep(() => tlsOf(config)),
   }
 }
 
@@ -82,6 +84,16 @@ function tlsOf({ tls }: CredentialsConfig): TlsOptions | undefined {
     ...(tls.server_name_override !== undefined && { serverName: tls.server_name_override }),
     insecureSkipVerify: tls.insecure_skip_verify,
   }
+}
+
+function namesFiles({ basic_auth, authorization, tls, http_headers = {} }: CredentialsConfig): boolean {
+  const parts = [basic_auth, authorization, tls, ...Object.values(http_headers)]
+  return parts.some(part => part !== undefined && Object.keys(part).some(key => /(^|_)files?$/.test(key)))
+}
+
+function once<T>(read: () => T): () => T {
+  let value: { readonly of: T } | undefined
+  return () => (value ??= { of: read() }).of
 }
 
 /** The same object until it is too old, so that connections can be kept as long as nothing changes. */

@@ -7,13 +7,11 @@
 import type { NetworkRequest, ResponseHandler } from '../component.ts'
 import type { TimeLimit, TimeLimits } from './time-limits.ts'
 
-const NOTHING = (): void => {}
-
 export class Exchange {
   readonly request: NetworkRequest
   over = false
-  /** Set by the client: gives up what the request still holds (closes its connection) when it is over before its response is complete. */
-  release: () => void = NOTHING
+  /** Set by the client: what the request still holds, and gives up when it is over before its response is complete. */
+  holder: { close(): void } | undefined
   /** Among those with the same time limit. */
   before: Exchange | undefined
   behind: Exchange | undefined
@@ -59,14 +57,14 @@ export class Exchange {
   fail(error: Error): void {
     if (this.over) return
     this.#finish()
-    this.release()
+    this.holder?.close()
     this.#handler.failed(error)
   }
 
   cancel(): void {
     if (this.over) return
     this.#finish()
-    this.release()
+    this.holder?.close()
   }
 
   /** Who asked may hold on to this until the next request: what it needs no more must not get old with it. */

@@ -11,9 +11,10 @@ export type IdlePoolOptions = {
   readonly maxPerAddress: number
 }
 
-/** Those of one address, the one that has waited longest first. */
+/** Those of one address, each linked to the one that has waited longer. */
 export type IdleConnections = {
-  readonly connections: Connection[]
+  last: Connection | undefined
+  count: number
   /** It has no connections any more, and whoever needs it again asks for another. */
   isGone: boolean
 }
@@ -30,7 +31,7 @@ export class IdlePool {
   /** Counts connections that begin to wait: who has a smaller number has waited longer. A look at the clock for each would cost more. */
   #lastNumber = 0
   /** What the last number was at the last looks, the oldest first. */
-  readonly #looks = new Array<number>(LOOKS).fill(0)
+  readonly #looks = Array.from({ length: LOOKS }, () => 0)
 
   constructor(options: IdlePoolOptions) {
     this.#options = options
@@ -38,14 +39,18 @@ export class IdlePool {
 
   of(address: string): IdleConnections {
     let its = this.#byAddress.get(address)
-    if (its === undefined) this.#byAddress.set(address, (its = { connections: [], isGone: false }))
+    if (its === undefined) this.#byAddress.set(address, (its = { last: undefined, count: 0, isGone: false }))
     return its
   }
 
   /** The one used last: the others may then get old enough to be closed. */
   take(its: IdleConnections): Connection | undefined {
-    const last = its.connections.pop()
-    if (last !== undefined) this.#count--
+    const { last } = its
+    if (last === undefined) return undefined
+    its.last = last.older
+    last.older = undefined
+    its.count--
+    this.#count--
     return last
   }
 
@@ -53,10 +58,12 @@ export class IdlePool {
   add(connection: Connection): void {
     const { maxPerAddress, maxIdle } = this.#options
     if (connection.idle.isGone) connection.idle = this.of(connection.destination.address)
-    const { connections } = connection.idle
-    if (connections.length >= maxPerAddress) return connection.close()
+    const { idle } = connection
+    if (idle.count >= maxPerAddress) return connection.close()
     connection.idleNumber = ++this.#lastNumber
-    connections.push(connection)
+    connection.older = idle.last
+    idle.last = connection
+    idle.count++
     if (++this.#count > maxIdle) this.#oldest()?.close()
     if (!this.#isWatched) this.#watch()
   }
@@ -64,21 +71,16 @@ export class IdlePool {
   /** It is closed. */
   remove(connection: Connection): void {
     const { idle, destination } = connection
-    const at = idle.connections.indexOf(connection)
-    if (at >= 0) {
-      idle.connections.splice(at, 1)
-      this.#count--
-    }
-    if (idle.connections.length > 0 || idle.isGone) return
+    if (unlink(idle, connection)) this.#count--
+    if (idle.count > 0 || idle.isGone) return
     idle.isGone = true
     this.#byAddress.delete(destination.address)
   }
 
   #oldest(): Connection | undefined {
     let oldest: Connection | undefined
-    for (const { connections } of this.#byAddress.values()) {
-      const [first] = connections
-      if (first !== undefined && (oldest === undefined || first.idleNumber < oldest.idleNumber)) oldest = first
+    for (const its of this.#byAddress.values()) {
+      for (const one of newestFirst(its)) if (oldest === undefined || one.idleNumber < oldest.idleNumber) oldest = one
     }
     return oldest
   }
@@ -97,8 +99,28 @@ export class IdlePool {
     this.#looks.push(this.#lastNumber)
     const old = this.#byAddress
       .values()
-      .flatMap(({ connections }) => connections.filter(({ idleNumber }) => idleNumber <= lastOld))
+      .flatMap(its => newestFirst(its).filter(({ idleNumber }) => idleNumber <= lastOld))
     // Closing takes them out of the lists.
     for (const connection of old.toArray()) connection.close()
   }
+}
+
+function* newestFirst({ last }: IdleConnections): Generator<Connection> {
+  for (let one = last; one !== undefined; one = one.older) yield one
+}
+
+/** Returns whether it was among them; there are few. */
+function unlink(its: IdleConnections, connection: Connection): boolean {
+  let newer: Connection | undefined
+  for (const one of newestFirst(its)) {
+    if (one === connection) {
+      if (newer === undefined) its.last = one.older
+      else newer.older = one.older
+      one.older = undefined
+      its.count--
+      return true
+    }
+    newer = one
+  }
+  return false
 }

@@ -50,9 +50,14 @@ export class ResponseParser {
   #chunkDigits = 0
   #position = 0
 
-  /** The next response is the answer to this. */
+  /** The next response is the answer to this. The one before, if there was any, is complete and done with: `rest` was called. */
   begin(exchange: Exchange): void {
     this.#exchange = exchange
+  }
+
+  /** Nothing of the last response is kept until the next. All is made ready for that while it is near the processor. */
+  rest(): void {
+    this.#exchange = undefined
     this.started = false
     this.reusable = false
     this.surplus = 0
@@ -63,12 +68,6 @@ export class ResponseParser {
     this.#bytesLeft = 0
     this.#chunkLineBytes = 0
     this.#chunkDigits = 0
-  }
-
-  /** Nothing of the last response is kept until the next. */
-  rest(): void {
-    this.#exchange = undefined
-    this.#head = NO_HEAD
   }
 
   /**

@@ -128,7 +128,7 @@ function dispatch(
     onRequestStart(controller) {
       const abort = (): void => controller.abort(new Error('cancelled'))
       if (exchange.over) abort()
-      else exchange.release = abort
+      else exchange.holder = { close: abort }
     },
     onResponseStart(_, status, itsHeaders) {
       if (status < 200) return

@@ -156,7 +156,7 @@ function converse(clock: Clock, exchange: Exchange, server: VirtualServer): () =
     end: () => deliver(() => exchange.end()),
     fail: error => deliver(() => exchange.fail(error)),
     onCancel(run) {
-      exchange.release = run
+      exchange.holder = { close: run }
     },
   }
   deliver(() => {

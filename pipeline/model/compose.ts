@@ -23,6 +23,7 @@ export function compose(first: Composed, { output, gather }: Plan): Composed {
   return { output, gather: sharedNumbers(gather.map(column => before[column]!)) }
 }
 
+/** The batch at the end of the way. */
 export function runComposed({ output, gather }: Composed, batch: Batch): Batch {
   if (output === batch.layout) return batch
   const { source, timeMs, outcome, values, times, starts } = batch
@@ -61,12 +62,24 @@ export class RangesBefore {
 
   finish(): Ranges | undefined {
     if (this.#columns.length === 0) return undefined
-    return {
-      columns: sharedNumbers(Uint32Array.from(this.#columns)),
-      low: sharedNumbers(Float64Array.from(this.#low)),
-      high: sharedNumbers(Float64Array.from(this.#high)),
-    }
+    return sharedRanges(
+      sharedNumbers(Uint32Array.from(this.#columns)),
+      sharedNumbers(Float64Array.from(this.#low)),
+      sharedNumbers(Float64Array.from(this.#high)),
+    )
   }
+}
+
+const rangesByColumns = new WeakMap<Uint32Array, readonly Ranges[]>()
+
+/** Of lists that are kept once: targets of one kind have the same ranges, too. */
+function sharedRanges(columns: Uint32Array, low: Float64Array, high: Float64Array): Ranges {
+  const known = rangesByColumns.get(columns) ?? []
+  const same = known.find(one => one.low === low && one.high === high)
+  if (same !== undefined) return same
+  const ranges = { columns, low, high }
+  rangesByColumns.set(columns, [...known, ranges])
+  return ranges
 }
 
 export function isEmpty({ output }: Composed): boolean {

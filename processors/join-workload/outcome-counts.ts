@@ -2,27 +2,34 @@
 import type { Counters } from '../../pipeline/component.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import type { Layout } from '../../pipeline/model/layout.ts'
-import { sharedByText, sharedNumbers } from '../../pipeline/model/shared.ts'
+import { sharedNumbers } from '../../pipeline/model/shared.ts'
 import { isJoinable, type Outcome } from './join-labels.ts'
 
 export type OutcomeCounts = {
   /** How it went with a label set that can be joined, from now on; undefined if it names nobody. */
   note(labels: Labels, outcome: Outcome | 'held' | undefined): void
   count(layout: Layout): void
-  /** `count` for a layout that comes again and again, and has series that name somebody. */
+  /**
+   * `count` for a layout that comes again and again, and has series that name somebody, until something is noted. The same function where
+   * the counts are the same.
+   */
   counter(layout: Layout): () => void
 }
 
-type Totals = { version: number; byOutcome: ByOutcome; readonly columns: Uint32Array }
+type Totals = { version: number; count: () => void; readonly columns: Uint32Array }
 type ByOutcome = readonly { readonly outcome: Outcome | 'held'; readonly points: number }[]
+
+const NOTHING = (): void => {}
+
+/** Targets of one kind mostly have the same. */
+const MOST_KNOWN = 1000
 
 export function createOutcomeCounts(counters: Counters): OutcomeCounts {
   // Nearly all of those that name somebody are resolved, so only the others are in it.
   const outcomes = new WeakMap<Labels, Exclude<Outcome, 'resolved'> | 'held' | 'nobody'>()
   const totals = new WeakMap<Layout, Totals>()
   const countOne = createCountOne(counters)
-  // Targets of one kind mostly have the same.
-  const shared = sharedByText<ByOutcome>(list => JSON.stringify(list))
+  const known = new Map<string, () => void>()
   let version = 0
 
   function outcomeOf(labels: Labels): Outcome | 'held' | undefined {
@@ -32,26 +39,33 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
   }
 
   function totalsOf(layout: Layout): Totals {
-    let known = totals.get(layout)
-    if (known === undefined) {
-      totals.set(layout, (known = { version: -1, byOutcome: [], columns: columnsByLabels(layout) }))
-    }
-    return known
+    let its = totals.get(layout)
+    if (its === undefined) totals.set(layout, (its = { version: -1, count: NOTHING, columns: columnsByLabels(layout) }))
+    if (its.version !== version) renew(its, layout)
+    return its
   }
 
-  function renew(known: Totals, layout: Layout): void {
-    known.version = version
+  function renew(its: Totals, layout: Layout): void {
+    its.version = version
     const points = new Map<Outcome | 'held', number>()
     layout.labels.forEach((labels, i) => {
       const outcome = outcomeOf(labels)
-      if (outcome !== undefined) points.set(outcome, (points.get(outcome) ?? 0) + known.columns[i]!)
+      if (outcome !== undefined) points.set(outcome, (points.get(outcome) ?? 0) + its.columns[i]!)
     })
-    known.byOutcome = shared(Array.from(points, ([outcome, sum]) => ({ outcome, points: sum })))
+    its.count = counting(Array.from(points, ([outcome, sum]) => ({ outcome, points: sum })))
   }
 
-  function countTotals(known: Totals, layout: Layout): void {
-    if (known.version !== version) renew(known, layout)
-    for (const { outcome, points } of known.byOutcome) countOne(outcome, points)
+  function counting(list: ByOutcome): () => void {
+    const key = JSON.stringify(list)
+    let count = known.get(key)
+    if (count === undefined) {
+      if (known.size >= MOST_KNOWN) known.clear()
+      count = () => {
+        for (const { outcome, points } of list) countOne(outcome, points)
+      }
+      known.set(key, count)
+    }
+    return count
   }
 
   return {
@@ -62,16 +76,10 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
       version++
     },
     count(layout) {
-      const known = totals.get(layout)
       // What targets say of themselves names nobody, and there is as much of it as there are targets.
-      if (known !== undefined || layout.labels.some(labels => outcomeOf(labels) !== undefined)) {
-        countTotals(known ?? totalsOf(layout), layout)
-      }
+      if (totals.has(layout) || layout.labels.some(labels => outcomeOf(labels) !== undefined)) totalsOf(layout).count()
     },
-    counter(layout) {
-      const known = totalsOf(layout)
-      return () => countTotals(known, layout)
-    },
+    counter: layout => totalsOf(layout).count,
   }
 }
 

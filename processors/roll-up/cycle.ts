@@ -13,7 +13,7 @@ import { createCountedWorkloads, type CountedWorkloads } from './counted-workloa
 import { createCounterTotals, type CounterTotals } from './counter-totals.ts'
 import { Grouping } from './entity.ts'
 import { IdleTimes } from './idle-times.ts'
-import type { Segment } from './intake.ts'
+import { readingsOf, type Segment } from './intake.ts'
 import type { Model } from './model.ts'
 import { isOrdered, Orders } from './orders.ts'
 import { createOutput, type Output, type ResultList, type Results } from './output.ts'
@@ -107,12 +107,12 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
   function settle(segments?: readonly Segment[], beforeMs = Infinity): void {
     if (!isCompiled) return
     if (segments === undefined) activity.note()
-    for (const { use, numbers } of segments ?? []) {
+    for (const { use, numbers } of readingsOf(segments ?? [])) {
       const { things, active } = use.reading
       if (active && things === values.devices) activity.noteDevices(numbers, beforeMs)
       else if (active && things === values.own) activity.noteOwn(numbers, beforeMs)
     }
-    const hasCounters = segments === undefined || segments.some(({ use }) => use.reading.isIncrease)
+    const hasCounters = segments === undefined || readingsOf(segments).some(({ use }) => use.reading.isIncrease)
     if (totalPlans.length === 0 || !hasCounters) return
     values.renew()
     counterTotals.withoutMoved(addIncreases)

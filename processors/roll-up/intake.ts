@@ -5,12 +5,14 @@
  * A scrape that failed does not end readings: a target that is missed once is no drop of anything. They end after `holdMs`, at once
  * when a target is removed, and at once when a target answers without them.
  */
+import type { Watch } from '../../pipeline/component.ts'
 import type { Batch, Source } from '../../pipeline/model/batch.ts'
+import { runComposed, type Composed } from '../../pipeline/model/compose.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import { columnCount, labelsAt, type Layout } from '../../pipeline/model/layout.ts'
 import { combine, type Scale } from '../../pipeline/model/scale.ts'
-import { sharedNumbers } from '../../pipeline/model/shared.ts'
-import type { Reading } from './reading.ts'
+import { sharedList, sharedNumbers } from '../../pipeline/model/shared.ts'
+import type { Places, Reading } from './reading.ts'
 
 /** A fact that is wanted, and of which thing a series of it is a reading. */
 export type FactUse = {
@@ -22,36 +24,75 @@ export type FactUse = {
   identify(labels: Labels, source: Source): string | undefined
 }
 
-/** A use of a fact in a layout: which columns are readings of which things. */
-export type Segment = {
-  readonly use: FactUse
-  readonly numbers: Uint32Array
-  readonly columns: Uint32Array
-  readonly multiply: number
-  readonly divide: number
+/** A use of a fact in a layout. Targets of one kind have the same ones. */
+type FactPlaces = Places & { readonly use: FactUse }
+
+/** Facts in a layout that are readings of the same things, in the same order; a target mostly shows all facts of the same things. */
+export type Segment = { readonly numbers: Uint32Array; readonly facts: readonly FactPlaces[] }
+
+/** Which facts are read of which things. */
+export function readingsOf(segments: readonly Segment[]): { readonly use: FactUse; readonly numbers: Uint32Array }[] {
+  return segments.flatMap(({ facts, numbers }) => facts.map(({ use }) => ({ use, numbers })))
 }
 
 type Draft = { readonly numbers: number[]; readonly columns: number[] }
 
-type SourceState = {
+/**
+ * What a source shows that is wanted. It is what sees its batches itself, and the first segment is part of it: with every batch it has to be
+ * fetched from afar, and so has each object that it refers to.
+ */
+class SourceState implements Watch {
   readonly number: number
   layout: Layout | undefined
-  segments: readonly Segment[]
-  /** Those that any segment has, ascending. */
-  columns: Uint32Array
-  /** What it showed last: a copy, since a batch that is kept until the next one comes is garbage that is found late. */
-  last: LastValues | undefined
+  numbers: Uint32Array = NOTHING
+  facts = NO_FACTS
+  others: readonly Segment[] = NO_SEGMENTS
   /** Since when it cannot be read, on the monotonic clock. */
   failedMs: number | undefined
+  /** Takes what is not as it was before. */
+  readonly #otherwise: Watch
+
+  constructor(number: number, otherwise: Watch) {
+    this.number = number
+    this.#otherwise = otherwise
+  }
+
+  get segments(): readonly Segment[] {
+    const { numbers, facts, others } = this
+    return facts.length === 0 ? NO_SEGMENTS : [{ numbers, facts }, ...others]
+  }
+
+  set segments([first, ...others]: readonly Segment[]) {
+    this.numbers = first?.numbers ?? NOTHING
+    this.facts = first?.facts ?? NO_FACTS
+    this.others = others.length === 0 ? NO_SEGMENTS : others
+  }
+
+  see(batch: Batch, way: Composed): void {
+    if (this.layout === way.output && this.failedMs === undefined) this.read(batch, way.gather)
+    else this.#otherwise.see(batch, way)
+  }
+
+  /** With `gather` the number of column i is at gather[i] of the batch, in which there are all samples. */
+  read(batch: Batch, gather?: Uint32Array): void {
+    const isAbsent = batch.absent && absentMarks(batch.absent, columnCount(batch.layout))
+    this.#readSegment(this, batch, gather, isAbsent)
+    for (const segment of this.others) this.#readSegment(segment, batch, gather, isAbsent)
+  }
+
+  #readSegment(
+    { numbers, facts }: Segment,
+    batch: Batch,
+    gather: Uint32Array | undefined,
+    isAbsent: Uint8Array | undefined,
+  ): void {
+    for (const places of facts) places.use.reading.write(this.number, numbers, places, batch, gather, isAbsent)
+  }
 }
 
-type LastValues = {
-  /** Of the columns that any segment has. */
-  values: Float64Array
-  timeMs: number
-  times: Float64Array | undefined
-  absent: Uint32Array | undefined
-}
+const NOTHING = new Uint32Array(0)
+const NO_FACTS: readonly FactPlaces[] = []
+const NO_SEGMENTS: readonly Segment[] = []
 
 export type Intake = {
   /** Whether a metric is a fact that is wanted. */
@@ -61,7 +102,7 @@ export type Intake = {
    * `take` for batches of a source that have all samples, for as long as they have the layout of the last one; undefined where nothing of
    * them is wanted.
    */
-  taker(source: Source, layout: Layout): ((batch: Batch) => void) | undefined
+  taker(source: Source, layout: Layout): Watch | undefined
   /** Ends what has been held for long enough. */
   expire(): void
   /** How many sources are away and still count. */
@@ -81,30 +122,21 @@ export type IntakeOptions = {
   settle(segments: readonly Segment[], beforeMs?: number): void
 }
 
-const NO_COLUMNS = new Uint32Array(0)
-
 export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions): Intake {
   const usesByFact = new Map<string, FactUse[]>()
   for (const use of uses) usesByFact.set(use.fact, [...(usesByFact.get(use.fact) ?? []), use])
+  const placesByColumns = new WeakMap<Uint32Array, readonly FactPlaces[]>()
   const states = new Map<Source, SourceState>()
-  const statesByNumber = new Map<number, SourceState>()
   const missing = new Set<Source>()
+  const takeWhole: Watch = { see: (batch, way) => take(runComposed(way, batch)) }
   let lastNumber = 0
   let held = 0
 
   function stateOf(source: Source): SourceState {
     let state = states.get(source)
     if (state === undefined) {
-      state = {
-        number: ++lastNumber,
-        layout: undefined,
-        segments: [],
-        columns: NO_COLUMNS,
-        last: undefined,
-        failedMs: undefined,
-      }
+      state = new SourceState(++lastNumber, takeWhole)
       states.set(source, state)
-      statesByNumber.set(state.number, state)
     }
     return state
   }
@@ -113,9 +145,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     const before = state.segments
     if (before.length > 0) settle(before, timeMs)
     state.segments = segmentsOf(source, layout, timeMs, before, state.layout)
-    state.columns = columnsOf(state.segments)
     state.layout = layout
-    state.last = undefined
     leave(state, before, state.segments)
   }
 
@@ -141,44 +171,43 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
         drafts[entry]![i]!.columns.push(column)
       })
     }
-    let last = new Uint32Array(0)
-    const segments = usesOf.flatMap((uses, entry) =>
-      uses.map((use, i) => {
+    const segments: { numbers: Uint32Array; facts: FactPlaces[] }[] = []
+    usesOf.forEach((uses, entry) =>
+      uses.forEach((use, i) => {
         const { numbers, columns } = drafts[entry]![i]!
-        const { multiply, divide } = combine(layout.scales[entry]!, use.scale)
-        // A target mostly shows all facts of the same things.
-        if (!isSame(numbers, last)) last = Uint32Array.from(numbers)
-        return { use, numbers: last, columns: sharedNumbers(Uint32Array.from(columns)), multiply, divide }
+        if (numbers.length === 0) return
+        const last = segments.at(-1)
+        const fact = placesOf(use, columns, combine(layout.scales[entry]!, use.scale))
+        if (last !== undefined && isSame(numbers, last.numbers)) last.facts.push(fact)
+        else segments.push({ numbers: Uint32Array.from(numbers), facts: [fact] })
       }),
     )
-    return segments.filter(({ numbers }) => numbers.length > 0)
+    return segments.map(({ numbers, facts }) => ({ numbers, facts: sharedList(facts) }))
+  }
+
+  function placesOf(use: FactUse, columns: readonly number[], { multiply, divide }: Scale): FactPlaces {
+    const shared = sharedNumbers(Uint32Array.from(columns))
+    const known = placesByColumns.get(shared) ?? []
+    let places = known.find(one => one.use === use && one.multiply === multiply && one.divide === divide)
+    if (places === undefined) {
+      places = { use, columns: shared, multiply, divide }
+      placesByColumns.set(shared, [...known, places])
+    }
+    return places
   }
 
   /** Gives back what the plan before had taken, and ends the readings that are no more. */
   function leave(state: SourceState, before: readonly Segment[], now: readonly Segment[]): void {
     const staying = new Map<FactUse, Set<number>>()
-    for (const { use, numbers } of now)
+    for (const { use, numbers } of readingsOf(now))
       staying.set(use, (staying.get(use) ?? new Set<number>()).union(new Set(numbers)))
-    for (const { use, numbers } of before) {
+    for (const { use, numbers } of readingsOf(before)) {
       const stays = staying.get(use)
       for (const number of numbers) {
-        if (stays?.has(number) !== true) use.reading.end(state.number, number, other => latest(use, number, other))
+        if (stays?.has(number) !== true) use.reading.end(state.number, number)
         use.reading.things.release(number)
       }
     }
-  }
-
-  function latest(use: FactUse, number: number, source: number) {
-    const state = statesByNumber.get(source)
-    const segment = state?.segments.find(one => one.use === use && one.numbers.includes(number))
-    if (state?.last === undefined || segment === undefined) return undefined
-    const { numbers, columns, multiply, divide } = segment
-    const column = columns[numbers.indexOf(number)]!
-    const { values, times, timeMs, absent } = state.last
-    if (absent?.includes(column) === true) return undefined
-    const stamp = times?.[column] ?? NaN
-    const value = values[state.columns.indexOf(column)]!
-    return { value: (value * multiply) / divide, timeMs: Number.isNaN(stamp) ? timeMs : stamp }
   }
 
   function end(state: SourceState): void {
@@ -186,7 +215,6 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     leave(state, state.segments, [])
     state.segments = []
     state.layout = undefined
-    state.last = undefined
   }
 
   function setFailed(state: SourceState, failedMs: number | undefined): void {
@@ -198,14 +226,6 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     return metrics.some(({ name }) => usesByFact.has(name))
   }
 
-  function read(state: SourceState, batch: Batch): void {
-    const isAbsent = batch.absent && absentMarks(batch.absent, columnCount(batch.layout))
-    for (const { use, numbers, columns, multiply, divide } of state.segments) {
-      use.reading.write(state.number, numbers, columns, batch, multiply, divide, isAbsent)
-    }
-    if (state.segments.length > 0) state.last = kept(batch, state.columns, state.last)
-  }
-
   function take(batch: Batch): void {
     const { source, outcome, layout } = batch
     const known = states.get(source)
@@ -215,7 +235,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
         return
       }
       setFailed(known, known.failedMs ?? monotonic())
-      for (const { use } of known.segments) use.reading.yield(known.number)
+      for (const { use } of readingsOf(known.segments)) use.reading.yield(known.number)
       return
     }
     if (missing.size > 0) missing.delete(source)
@@ -224,14 +244,13 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
       end(known)
       setFailed(known, undefined)
       states.delete(source)
-      statesByNumber.delete(known.number)
       return
     }
     if (known === undefined && !isWanted(layout)) return
     const state = stateOf(source)
     setFailed(state, undefined)
     if (state.layout !== layout) follow(state, batch)
-    read(state, batch)
+    state.read(batch)
   }
 
   return {
@@ -240,9 +259,8 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     taker(source, layout) {
       const state = states.get(source)
       if (state === undefined && !isWanted(layout)) return undefined
-      if (state === undefined || state.layout !== layout) return take
-      if (state.segments.length === 0) return undefined
-      return batch => (state.layout === layout && state.failedMs === undefined ? read(state, batch) : take(batch))
+      if (state === undefined || state.layout !== layout) return takeWhole
+      return state.segments.length === 0 ? undefined : state
     },
     expire() {
       if (held === 0) return
@@ -262,25 +280,6 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
   }
 }
 
-function columnsOf(segments: readonly Segment[]): Uint32Array {
-  const columns = new Set(segments.flatMap(one => [...one.columns]))
-  return sharedNumbers(Uint32Array.from(columns).sort())
-}
-
-function kept(
-  { values, timeMs, times, absent }: Batch,
-  columns: Uint32Array,
-  before: LastValues | undefined,
-): LastValues {
-  const last = before ?? { values: new Float64Array(columns.length), timeMs, times, absent }
-  if (columns.length === values.length) last.values.set(values)
-  else for (let i = 0; i < columns.length; i++) last.values[i] = values[columns[i]!]!
-  last.timeMs = timeMs
-  last.times = times
-  last.absent = absent
-  return last
-}
-
 function isSame(numbers: readonly number[], known: Uint32Array): boolean {
   return numbers.length === known.length && numbers.every((number, i) => number === known[i])
 }
@@ -289,10 +288,12 @@ function isSame(numbers: readonly number[], known: Uint32Array): boolean {
 function numbersByLabels(segments: readonly Segment[], layout: Layout | undefined): Map<FactUse, Map<Labels, number>> {
   const known = new Map<FactUse, Map<Labels, number>>()
   if (layout === undefined) return known
-  for (const { use, numbers, columns } of segments) {
-    const byLabels = known.get(use) ?? new Map<Labels, number>()
-    numbers.forEach((number, i) => byLabels.set(labelsAt(layout, columns[i]!), number))
-    known.set(use, byLabels)
+  for (const { numbers, facts } of segments) {
+    for (const { use, columns } of facts) {
+      const byLabels = known.get(use) ?? new Map<Labels, number>()
+      numbers.forEach((number, i) => byLabels.set(labelsAt(layout, columns[i]!), number))
+      known.set(use, byLabels)
+    }
   }
   return known
 }

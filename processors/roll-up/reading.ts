@@ -16,6 +16,15 @@ export type ReadingOptions = {
   readonly activeAbove?: number
 }
 
+/** In which columns of a batch what is read is, to be multiplied and divided. */
+export type Places = {
+  readonly columns: Uint32Array
+  readonly multiply: number
+  readonly divide: number
+}
+
+type Sample = { readonly value: number; readonly timeMs: number }
+
 /** Of containers that are gone nobody knows whether they come back. */
 const MOST_LEFT = 100_000
 
@@ -35,8 +44,8 @@ export class Reading {
   readonly left = new Map<string, number>()
   #owners = new Int32Array(0)
   #counters: { values: Float64Array; times: Float64Array } | undefined
-  /** By thing, all sources that show it, where there are several. */
-  readonly #contested = new Map<number, Set<number>>()
+  /** By thing, all sources that show it, where there are several, with what those showed last that do not count; counters have no such. */
+  readonly #contested = new Map<number, Map<number, Sample | undefined>>()
 
   constructor(things: Things, { keep, activeAbove }: ReadingOptions) {
     this.things = things
@@ -84,26 +93,30 @@ export class Reading {
   }
 
   /**
-   * A sample for each thing of `numbers`: that of numbers[i] is in `values` at columns[i], to be multiplied and divided. `isAbsent` says
-   * which columns have none.
+   * A sample for each thing of `numbers`: for numbers[i] there is one at places.columns[i]. `isAbsent` says which columns have none. With `gather` what they have is at gather[i] of the
+   * batch, not at i.
    */
   write(
     source: number,
     numbers: Uint32Array,
-    columns: Uint32Array,
+    places: Places,
     batch: { readonly values: Float64Array; readonly times?: Float64Array | undefined; readonly timeMs: number },
-    multiply: number,
-    divide: number,
+    gather: Uint32Array | undefined,
     isAbsent: Uint8Array | undefined,
   ): void {
     const { values: incoming, times: stamps, timeMs } = batch
     if (this.#counters === undefined && stamps === undefined && isAbsent === undefined) {
-      this.#writePlain(source, numbers, columns, incoming, timeMs, multiply, divide)
+      this.#writePlain(source, numbers, places, incoming, gather, timeMs)
       return
     }
+    const { columns, multiply, divide } = places
     for (let i = 0; i < numbers.length; i++) {
-      const column = columns[i]!
-      if (isAbsent !== undefined && isAbsent[column] === 1) continue
+      const own = columns[i]!
+      if (isAbsent !== undefined && isAbsent[own] === 1) {
+        this.#miss(source, numbers[i]!)
+        continue
+      }
+      const column = gather === undefined ? own : gather[own]!
       const stamp = stamps === undefined ? timeMs : stamps[column]!
       const time = Number.isNaN(stamp) ? timeMs : stamp
       const value = (incoming[column]! * multiply) / divide
@@ -116,17 +129,17 @@ export class Reading {
   #writePlain(
     source: number,
     numbers: Uint32Array,
-    columns: Uint32Array,
+    { columns, multiply, divide }: Places,
     incoming: Float64Array,
+    gather: Uint32Array | undefined,
     timeMs: number,
-    multiply: number,
-    divide: number,
   ): void {
     const { values, times, active, activeAbove = 0 } = this
     const owners = this.#owners
     for (let i = 0; i < numbers.length; i++) {
       const number = numbers[i]!
-      const value = (incoming[columns[i]!]! * multiply) / divide
+      const column = columns[i]!
+      const value = (incoming[gather === undefined ? column : gather[column]!]! * multiply) / divide
       if (owners[number] === source) {
         values[number] = value
         times[number] = timeMs
@@ -135,12 +148,22 @@ export class Reading {
     }
   }
 
+  /** What counts stays where there is no sample; of another source nothing is known any more. */
+  #miss(source: number, number: number): void {
+    const sources = this.#contested.get(number)
+    if (sources?.has(source) === true && this.#owners[number] !== source) sources.set(source, undefined)
+  }
+
   #put(source: number, number: number, value: number, time: number): void {
     const owner = this.#owners[number]!
     if (owner !== source && owner !== NOBODY) {
-      this.#contest(number, owner, source)
-      const known = this.times[number]!
-      if (known > time || (known === time && this.values[number]! >= value)) return
+      const sources = this.#contest(number, owner, source)
+      const known = { value: this.values[number]!, timeMs: this.times[number]! }
+      if (known.timeMs > time || (known.timeMs === time && known.value >= value)) {
+        sources.set(source, { value, timeMs: time })
+        return
+      }
+      sources.set(owner, known)
     }
     this.#owners[number] = source
     this.values[number] = value
@@ -191,30 +214,21 @@ export class Reading {
     this.left.set(key, value)
   }
 
-  #contest(number: number, owner: number, source: number): void {
-    const sources = this.#contested.get(number)
-    if (sources === undefined) this.#contested.set(number, new Set([owner, source]))
-    else sources.add(source)
+  #contest(number: number, owner: number, source: number): Map<number, Sample | undefined> {
+    let sources = this.#contested.get(number)
+    if (sources === undefined) this.#contested.set(number, (sources = new Map([[owner, undefined]])))
+    if (!sources.has(source)) sources.set(source, undefined)
+    return sources
   }
 
-  /**
-   * A source does not show the thing any more. If it was the one that counted, the freshest of the others counts: `latestOf` says what
-   * another source showed last.
-   */
-  end(
-    source: number,
-    number: number,
-    latestOf: (source: number) => { readonly value: number; readonly timeMs: number } | undefined,
-  ): void {
+  /** A source does not show the thing any more. If it was the one that counted, what the freshest of the others showed last counts. */
+  end(source: number, number: number): void {
     const others = this.#contested.get(number)
     others?.delete(source)
     if (this.#owners[number] !== source) return
     if (this.#counters !== undefined && this.#handOver(number)) return
     this.#clear(number)
-    for (const other of others ?? []) {
-      const latest = latestOf(other)
-      if (latest !== undefined) this.#put(other, number, latest.value, latest.timeMs)
-    }
+    for (const [other, last] of others ?? []) if (last !== undefined) this.#put(other, number, last.value, last.timeMs)
   }
 
   /** A source cannot be read for now: what others count as well is from now on counted by them. */
@@ -229,7 +243,7 @@ export class Reading {
 
   /** The rate stays until the other source has told its counter twice. */
   #handOver(number: number): boolean {
-    const [heir] = this.#contested.get(number) ?? []
+    const [heir] = this.#contested.get(number)?.keys() ?? []
     if (heir === undefined) return false
     this.#owners[number] = heir
     // What it shows first is only where it goes on from.

@@ -7,6 +7,9 @@ const MAX_REDIRECTS = 10
 /** What must not be shown to another host than the one it was meant for. */
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie'])
 
+/** Whoever asks knows until when there is time, on the monotonic clock. */
+export type Asked = { readonly deadlineMs: number }
+
 /**
  * As `network.request` with this handler, one request after the other, but where redirects are followed the handler sees only the answer
  * that is none. The timeout of the request holds for all of it.
@@ -17,14 +20,15 @@ export class Requester implements ResponseHandler {
   readonly #host: Pick<Host, 'network' | 'clock'>
   readonly #follows: boolean
   readonly #handler: ResponseHandler
+  readonly #asked: Asked
   #cancel = NOTHING
   #current: NetworkRequest | undefined
   #redirect: NetworkRequest | undefined
   #redirects = 0
-  #deadlineMs = NaN
 
-  constructor(host: Pick<Host, 'network' | 'clock'>, follows: boolean, handler: ResponseHandler) {
+  constructor(host: Pick<Host, 'network' | 'clock'>, follows: boolean, handler: ResponseHandler, asked: Asked) {
     this.#host = host
+    this.#asked = asked
     this.#follows = follows
     this.#handler = handler
   }
@@ -32,7 +36,6 @@ export class Requester implements ResponseHandler {
   /** Not while one is under way. */
   send(request: NetworkRequest): void {
     this.#redirects = 0
-    if (this.#follows) this.#deadlineMs = this.#host.clock.monotonic() + request.timeoutMs
     this.#send(request)
   }
 
@@ -54,7 +57,7 @@ export class Requester implements ResponseHandler {
   end(): void {
     this.#cancel = NOTHING
     if (this.#redirect === undefined) return this.#handler.end()
-    this.#send({ ...this.#redirect, timeoutMs: Math.max(1, this.#deadlineMs - this.#host.clock.monotonic()) })
+    this.#send({ ...this.#redirect, timeoutMs: Math.max(1, this.#asked.deadlineMs - this.#host.clock.monotonic()) })
   }
 
   failed(error: Error): void {

@@ -3,7 +3,7 @@ import type { Host, NetworkRequest, ResponseHandler } from '../../pipeline/compo
 import { dialectOf } from '../../pipeline/formats/exposition-format.ts'
 import type { Exposition, TextReader } from '../../pipeline/formats/prometheus-text.ts'
 import type { Dialect } from '../../pipeline/formats/sample-line.ts'
-import { Requester } from './follow-redirects.ts'
+import { Requester, type Asked } from './follow-redirects.ts'
 import { tooLarge, unpackerFor, type Unpacker } from './unpack-body.ts'
 
 export type ExpositionOptions = {
@@ -14,7 +14,7 @@ export type ExpositionOptions = {
 }
 
 /** Who asks. */
-export type Asker = {
+export type Asker = Asked & {
   /** `exposition` is undefined if the scrape failed. The body's size is that of what was unpacked; -1 if it was above the limit. */
   answered(exposition: Exposition | undefined, problem: string | undefined, bodyBytes: number): void
 }
@@ -37,7 +37,7 @@ export class ExpositionClient implements ResponseHandler {
     this.#options = options
     this.#reader = reader
     this.#asker = asker
-    this.#requester = new Requester(host, options.followRedirects, this)
+    this.#requester = new Requester(host, options.followRedirects, this, asker)
     this.#knownDialect = options.fallback
   }
 

@@ -32,11 +32,23 @@ export type Scheduler = {
 
 export type Scheduled = {
   readonly task: Task
-  readonly intervalMs: number
   /** One of the moments that lie an interval apart. This and `dueMs` count from when the scheduler began. */
-  readonly anchorMs: number
+  readonly rhythm: Rhythm
+  /** Until it is one of a crowd. */
   dueMs: number
-  removed: boolean
+  isRegular: boolean
+  crowd: Crowd | undefined
+  isGone: boolean
+}
+
+type Rhythm = { readonly intervalMs: number; readonly anchorMs: number }
+
+/** Those that are due together from now on. They are looked at as one: there are many, and looking at each is most of the work. */
+type Crowd = Rhythm & {
+  dueMs: number
+  tasks: Task[]
+  /** Of the tasks, those that are not to run any more. */
+  readonly gone: Set<Task>
 }
 
 /** Who is asked to run tasks, if not they themselves. */
@@ -47,19 +59,20 @@ const AT_ONCE: TaskRunner = { run: task => task.scrape(), forget() {} }
 export function createScheduler(clock: Clock, runner: TaskRunner = AT_ONCE): Scheduler {
   const startMs = clock.monotonic()
   const gridMs = clock.aligned ? 1 : GRID_MS
-  // Those that are due together, by the number of their moment on the grid.
-  const moments = new Map<number, Scheduled[]>()
+  // Crowds, and those on their way to one, by the number of their moment on the grid.
+  const moments = new Map<number, (Crowd | Scheduled)[]>()
+  const crowds = new Map<string, Crowd>()
   let added = 0
   let wakeAt = Infinity
   let cancelTimer: (() => void) | undefined
 
-  /** Returns the entry's moment: never one that is over. */
-  function place(entry: Scheduled): number {
+  /** Returns its moment: never one that is over. */
+  function place(one: Crowd | Scheduled): number {
     // A moment of the grid is not missed for what is lost of a number when others are added and taken away.
-    const moment = Math.ceil(entry.dueMs / gridMs - ROUNDING)
+    const moment = Math.ceil(one.dueMs / gridMs - ROUNDING)
     const others = moments.get(moment)
-    if (others === undefined) moments.set(moment, [entry])
-    else others.push(entry)
+    if (others === undefined) moments.set(moment, [one])
+    else others.push(one)
     return moment
   }
 
@@ -74,27 +87,76 @@ export function createScheduler(clock: Clock, runner: TaskRunner = AT_ONCE): Sch
     cancelTimer = undefined
     wakeAt = Infinity
     const nowMs = clock.monotonic() - startMs
-    const due = takeDue(nowMs)
-    for (const entry of due) {
-      entry.dueMs = nextDue(entry, nowMs)
-      place(entry)
+    const { dueCrowds, dueAlone } = takeDue(nowMs)
+    const sizes = dueCrowds.map(crowd => moveOn(crowd, nowMs))
+    for (const scheduled of dueAlone) {
+      if (scheduled.isRegular) join(scheduled, nowMs)
+      else goOn(scheduled, nowMs)
     }
     let next = Infinity
     for (const moment of moments.keys()) next = Math.min(next, moment)
     if (next < Infinity) wakeFor(next)
-    for (const entry of due) if (!entry.removed) runner.run(entry.task)
+    dueCrowds.forEach((crowd, i) => runAll(crowd, sizes[i]!))
+    for (const { task, isGone } of dueAlone) if (!isGone) runner.run(task)
   }
 
-  function takeDue(nowMs: number): Scheduled[] {
+  /** Those that have been there. Any of them may take away others. */
+  function runAll({ tasks, gone }: Crowd, size: number): void {
+    for (let i = 0; i < size; i++) {
+      const task = tasks[i]!
+      if (gone.size === 0 || !gone.has(task)) runner.run(task)
+    }
+  }
+
+  function takeDue(nowMs: number): { dueCrowds: Crowd[]; dueAlone: Scheduled[] } {
     // Timers may fire a fraction of a millisecond early.
     const current = Math.floor((nowMs + 1) / gridMs)
-    const due: Scheduled[] = []
-    for (const [moment, entries] of moments) {
+    const dueCrowds: Crowd[] = []
+    const dueAlone: Scheduled[] = []
+    for (const [moment, those] of moments) {
       if (moment > current) continue
       moments.delete(moment)
-      for (const entry of entries) if (!entry.removed) due.push(entry)
+      for (const one of those) {
+        if ('tasks' in one) dueCrowds.push(one)
+        else if (!one.isGone) dueAlone.push(one)
+      }
     }
-    return due
+    return { dueCrowds, dueAlone }
+  }
+
+  /** To its next moment. Returns how many tasks it has, since others may join before they are run. */
+  function moveOn(crowd: Crowd, nowMs: number): number {
+    const { gone } = crowd
+    if (gone.size > 0) {
+      crowd.tasks = crowd.tasks.filter(task => !gone.has(task))
+      gone.clear()
+    }
+    if (crowd.tasks.length === 0) crowds.delete(keyOf(crowd))
+    else {
+      crowd.dueMs = nextDue(crowd, crowd.dueMs, nowMs)
+      place(crowd)
+    }
+    return crowd.tasks.length
+  }
+
+  /** The first scrape comes early, the next has its regular moment. */
+  function goOn(scheduled: Scheduled, nowMs: number): void {
+    scheduled.isRegular = true
+    scheduled.dueMs = nextDue(scheduled.rhythm, scheduled.dueMs, nowMs)
+    place(scheduled)
+  }
+
+  /** It is run at a moment of the crowd, and with it from the next on. */
+  function join(scheduled: Scheduled, nowMs: number): void {
+    const { rhythm, task, dueMs } = scheduled
+    let crowd = crowds.get(keyOf(rhythm))
+    if (crowd === undefined) {
+      crowd = { ...rhythm, dueMs: nextDue(rhythm, dueMs, nowMs), tasks: [], gone: new Set() }
+      crowds.set(keyOf(rhythm), crowd)
+      place(crowd)
+    }
+    crowd.tasks.push(task)
+    scheduled.crowd = crowd
   }
 
   return {
@@ -106,27 +168,35 @@ export function createScheduler(clock: Clock, runner: TaskRunner = AT_ONCE): Sch
       const anchorMs = clock.aligned ? 0 : momentWithin(intervalMs, number)
       const scheduled: Scheduled = {
         task,
-        intervalMs,
-        anchorMs,
-        // Rounded up to the grid it is still in time. A whole number is kept in its place, any other would be an object of its own.
+        rhythm: { intervalMs, anchorMs },
+        // Rounded up to the grid it is still in time.
         dueMs: clock.aligned
           ? nextMultiple(anchorMs, intervalMs, nowMs)
           : Math.ceil(nowMs + Math.max(0, firstMs - gridMs)),
-        removed: false,
+        // On an aligned clock nothing comes early.
+        isRegular: clock.aligned === true,
+        crowd: undefined,
+        isGone: false,
       }
       wakeFor(place(scheduled))
       return scheduled
     },
     remove(scheduled) {
-      scheduled.removed = true
+      scheduled.isGone = true
+      scheduled.crowd?.gone.add(scheduled.task)
       runner.forget(scheduled.task)
     },
     stop() {
       cancelTimer?.()
       cancelTimer = undefined
       moments.clear()
+      crowds.clear()
     },
   }
+}
+
+function keyOf({ intervalMs, anchorMs }: Rhythm): string {
+  return `${intervalMs} ${anchorMs}`
 }
 
 /** Where the moments of a target lie within its interval. */
@@ -139,8 +209,8 @@ function momentWithin(intervalMs: number, number: number): number {
   return step * stepMs + (crowd % (stepMs / GRID_MS)) * GRID_MS
 }
 
-/** The first scrape comes early: the second has its regular moment, but half an interval later at the earliest. */
-function nextDue({ anchorMs, dueMs, intervalMs }: Scheduled, nowMs: number): number {
+/** The next regular moment, but half an interval later at the earliest. */
+function nextDue({ anchorMs, intervalMs }: Rhythm, dueMs: number, nowMs: number): number {
   return nextMultiple(anchorMs, intervalMs, Math.max(dueMs + intervalMs / 2, nowMs))
 }
 

@@ -175,6 +175,10 @@ class ScrapedTarget implements Target, Asker {
     return this.#request
   }
 
+  get deadlineMs(): number {
+    return this.#startMs + this.#place.timeoutMs
+  }
+
   answered(exposition: Exposition | undefined, problem: string | undefined, bodyBytes: number): void {
     this.#isUnderWay = false
     this.#hasSeries = true

@@ -27,10 +27,14 @@ import {
 const PROMETHEUS = '/usr/bin/prometheus'
 const MEGA = 1e6
 
+/** Programs that do nothing but receive, see `pipeline/receive.ts`. */
+const RECEIVERS = ['plain', 'shared'] as const
+
 const TITLES: Readonly<Record<string, string>> = {
   roll_ups: 'roll-ups only',
   raw: 'roll-ups and raw series',
-  receive: 'receiving only',
+  plain: 'receiving only',
+  shared: 'receiving only, all into one buffer',
   prometheus: 'Prometheus',
 }
 
@@ -70,7 +74,7 @@ async function compare(targets: number): Promise<void> {
   const { places, clientsPort } = await startWorld(targets, VARIANTS)
   const subjects = [
     ...VARIANTS.map((variant, i) => startVariant(variant, places[i]!)),
-    startReceiver(places[0]!),
+    ...RECEIVERS.map(how => startReceiver(how, places[0]!)),
     ...(existsSync(PROMETHEUS) ? [startPrometheus(places[0]!)] : []),
   ]
   const figures = await watch(subjects, places[0]!)
@@ -82,7 +86,9 @@ async function compare(targets: number): Promise<void> {
   }
   for (const variant of VARIANTS) {
     const ours = of(variant)!
-    line(`${TITLES[variant]}: against receiving only`, `${(ours.cpu / of('receive')!.cpu).toFixed(2)} times`)
+    for (const how of RECEIVERS) {
+      line(`${TITLES[variant]}: against ${TITLES[how]}`, `${(ours.cpu / of(how)!.cpu).toFixed(2)} times`)
+    }
     const theirs = of('prometheus')
     if (theirs !== undefined)
       line(`Prometheus against ${TITLES[variant]}`, `${(theirs.cpu / ours.cpu).toFixed(1)} times`)
@@ -141,12 +147,9 @@ function startVariant(variant: (typeof VARIANTS)[number], places: Places): Subje
   return { name: variant, pid: startDist(write(`${variant}.yaml`, gpucolConfig(variant, places))).child.pid! }
 }
 
-function startReceiver({ targets, targetsPort }: Places): Subject {
+function startReceiver(how: (typeof RECEIVERS)[number], { targets, targetsPort }: Places): Subject {
   const file = join(import.meta.dirname, 'pipeline/receive.ts')
-  return {
-    name: 'receive',
-    pid: startProgram(process.execPath, [file, targetsPort, targets, interval, '/receive']).pid!,
-  }
+  return { name: how, pid: startProgram(process.execPath, [file, targetsPort, targets, interval, `/${how}`, how]).pid! }
 }
 
 function startPrometheus(places: Places): Subject {

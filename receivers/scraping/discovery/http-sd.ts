@@ -107,7 +107,8 @@ function ask(
     end: () => take(Buffer.concat(pieces).toString('utf8')),
     failed: error => fail(error.message),
   }
-  const requester = new Requester(host, options.followRedirects, handler)
+  const asked = { deadlineMs: host.clock.monotonic() + request.timeoutMs }
+  const requester = new Requester(host, options.followRedirects, handler, asked)
   requester.send(request)
   return () => requester.cancel()
 }

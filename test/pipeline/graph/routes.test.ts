@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { RefusedError, type Next, type Step } from '../../../pipeline/component.ts'
+import { RefusedError, type Next, type Step, type Watch } from '../../../pipeline/component.ts'
 import { createRoutes, type RoutedNode } from '../../../pipeline/graph/routes.ts'
 import { createStopwatch } from '../../../pipeline/graph/stopwatch.ts'
 import { endBatch, type Batch } from '../../../pipeline/model/batch.ts'
+import { runComposed } from '../../../pipeline/model/compose.ts'
 import type { SeriesMap } from '../../../pipeline/model/label-processor.ts'
 import { getLabel, withLabels, withoutLabels } from '../../../pipeline/model/labels.ts'
 import { scaleOf } from '../../../pipeline/model/scale.ts'
@@ -144,10 +145,9 @@ describe('routes through processors', () => {
 
   it('show batches to who wants to see them, as they are where that stands', () => {
     const shown: string[] = []
+    const show: Watch = { see: (batch, way) => void shown.push(textFromBatch(runComposed(way, batch))) }
     const { consume } = createRow(maps(createTracked()), true, node =>
-      node === 1
-        ? { before: batch => shown.push(textFromBatch(batch)), after: batch => shown.push(textFromBatch(batch)) }
-        : {},
+      node === 1 ? { before: show, after: show } : {},
     )
     const first = batchFromText(TEXT)
     consume(first)
@@ -164,8 +164,10 @@ describe('routes through processors', () => {
       node !== 2
         ? {}
         : {
-            before: () => {
-              if (isBroken) throw new Error('broken')
+            before: {
+              see() {
+                if (isBroken) throw new Error('broken')
+              },
             },
           },
     )
@@ -185,8 +187,10 @@ describe('routes through processors', () => {
     const { consume, told } = createRow(maps(createTracked()), true, node =>
       node === 3
         ? {
-            before: () => {
-              throw new RefusedError('full')
+            before: {
+              see() {
+                throw new RefusedError('full')
+              },
             },
           }
         : {},

@@ -55,7 +55,8 @@ function activityOf({ isWanted = true } = {}) {
     read(value: number, at: number, reading = 0) {
       const batch = { values: Float64Array.of(value), timeMs: at * 1000 }
       const numbers = Uint32Array.of(devices.find('GPU'))
-      readings[reading]!.write(1, numbers, Uint32Array.of(0), batch, 1, 1, undefined)
+      const places = { columns: Uint32Array.of(0), multiply: 1, divide: 1 }
+      readings[reading]!.write(1, numbers, places, batch, undefined, undefined)
     },
     /** Has these pairs, and no others. Pods and workloads stay. */
     note(...now: KeyedPair[]) {

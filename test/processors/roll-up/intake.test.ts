@@ -57,6 +57,41 @@ describe('intake', () => {
     assert.deepEqual(it.values, {})
   })
 
+  it('finds the numbers of a batch where they were before it came some way', () => {
+    const it = gpus()
+    const first = batchFromText('util{gpu="0"} 5\nutil{gpu="1"} 6', { source: A })
+    it.take(first)
+    const watch = it.intake.taker(A, first.layout)!
+    const { layout: before } = batchFromText('other 1\nutil{gpu="1"} 2\nutil{gpu="0"} 3', { source: A })
+    const batch = { ...first, layout: before, values: Float64Array.of(1, 20, 30), timeMs: 1000 }
+    watch.see(batch, { output: first.layout, gather: Uint32Array.of(2, 1) })
+    assert.deepEqual(it.values, { 0: 30, 1: 20 })
+    // What another target has shown of them in the meantime counts no longer when that is gone: this is the last of the first one.
+    it.take(batchFromText('util{gpu="0"} 99', { source: B, timeMs: 3000 }))
+    const stamped = { ...batch, values: Float64Array.of(1, 21, 31), times: Float64Array.of(0, 1900, 1800) }
+    watch.see({ ...stamped, timeMs: 2000 }, { output: first.layout, gather: Uint32Array.of(2, 1) })
+    assert.deepEqual(it.values, { 0: 99, 1: 21 })
+    it.take(endBatch(B, 4000, 'removed'))
+    assert.deepEqual(it.values, { 0: 31, 1: 21 })
+    assert.deepEqual(
+      Array.from(it.things.numbers(), one => it.reading.times[one]),
+      [1800, 1900],
+    )
+  })
+
+  it('holds again what it reads after a failure, whichever way it comes', () => {
+    const it = gpus()
+    const first = batchFromText('util{gpu="0"} 5', { source: A })
+    it.take(first)
+    const watch = it.intake.taker(A, first.layout)!
+    it.take(endBatch(A, 1000, 'failed'))
+    assert.equal(it.intake.held, 1)
+    const way = { output: first.layout, gather: Uint32Array.of(1) }
+    watch.see({ ...first, layout: batchFromText('a 1\nb 2').layout, values: Float64Array.of(8, 9), timeMs: 2000 }, way)
+    assert.equal(it.intake.held, 0)
+    assert.deepEqual(it.values, { 0: 9 })
+  })
+
   it('holds what a failed target showed, for a while', () => {
     const it = gpus()
     it.take(batchFromText('util{gpu="0"} 5', { source: A }))

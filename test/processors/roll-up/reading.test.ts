@@ -11,22 +11,22 @@ function one(options: ReadingOptions) {
   const reading = new Reading(things, options)
   const number = things.take('thing', EMPTY_LABELS, 0)
   const numbers = Uint32Array.of(number)
-  const columns = Uint32Array.of(0)
+  const places = { columns: Uint32Array.of(0), multiply: 1, divide: 1 }
   return {
     reading,
     things,
     number,
     write(source: number, value: number, at: number) {
       const batch = { values: Float64Array.of(value), timeMs: at * 1000 }
-      reading.write(source, numbers, columns, batch, 1, 1, undefined)
+      reading.write(source, numbers, places, batch, undefined, undefined)
     },
     writeStamped(source: number, value: number, at: number, stamp: number) {
       const batch = { values: Float64Array.of(value), timeMs: at * 1000, times: Float64Array.of(stamp * 1000) }
-      reading.write(source, numbers, columns, batch, 1, 1, undefined)
+      reading.write(source, numbers, places, batch, undefined, undefined)
     },
     writeNothing(source: number, at: number) {
       const batch = { values: Float64Array.of(7), timeMs: at * 1000 }
-      reading.write(source, numbers, columns, batch, 1, 1, Uint8Array.of(1))
+      reading.write(source, numbers, places, batch, undefined, Uint8Array.of(1))
     },
     get value() {
       return reading.values[number]!
@@ -68,20 +68,31 @@ describe('a reading of values', () => {
 
   it('is what the freshest of the others showed last when a source ends', () => {
     const it = one({ keep: 'value' })
-    const last = new Map([[B, { value: 20, timeMs: 15_000 }]])
     it.write(B, 20, 15)
     it.write(A, 50, 20)
-    it.reading.end(A, it.number, source => last.get(source))
+    it.reading.end(A, it.number)
     assert.equal(it.value, 20)
-    it.reading.end(B, it.number, source => last.get(source))
+    it.reading.end(B, it.number)
     assert.ok(Number.isNaN(it.value))
+  })
+
+  it('is what the freshest showed last, also of one that counted in the meantime', () => {
+    const it = one({ keep: 'value' })
+    it.write(A, 10, 10)
+    it.write(B, 20, 15)
+    it.write(A, 30, 20)
+    it.write(B, 40, 25)
+    it.write(A, 35, 22)
+    it.reading.end(B, it.number)
+    assert.equal(it.value, 35)
+    assert.equal(it.reading.times[it.number], 22_000)
   })
 
   it('does not notice the end of a source that does not count', () => {
     const it = one({ keep: 'value' })
     it.write(B, 20, 15)
     it.write(A, 50, 20)
-    it.reading.end(B, it.number, () => assert.fail('nobody needs to be asked'))
+    it.reading.end(B, it.number)
     assert.equal(it.value, 50)
   })
 
@@ -183,7 +194,7 @@ describe('a reading of rates', () => {
       it.write(A, 0, 0)
       it.write(B, 500, 3)
       it.write(A, 10, 10)
-      if (goes === 'ends') it.reading.end(A, it.number, () => undefined)
+      if (goes === 'ends') it.reading.end(A, it.number)
       else it.reading.yield(A)
       it.write(B, 600, 13)
       assert.equal(it.value, 1, goes)

@@ -60,8 +60,7 @@ function jobWith({ rules = [], ...options }: Partial<JobOptions> & { rules?: rea
       name: 'test',
       discoveries: [source(), source()],
       specs: found => [specFrom(found, defaults)],
-      createTarget: (spec, blocked) =>
-        createTarget(spec, common, host, batch => batches.push(batch), blocked),
+      createTarget: (spec, blocked) => createTarget(spec, common, host, batch => batches.push(batch), blocked),
       targetLimit: 0,
       keepDropped: 2,
       ...options,

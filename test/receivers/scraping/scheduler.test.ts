@@ -157,4 +157,47 @@ describe('scrape scheduler', () => {
     scheduler.stop()
     scheduler.stop()
   })
+
+  it('lets tasks take away others that are due with them, and does not run those again', async () => {
+    const clock = createVirtualClock(0)
+    const scheduler = createScheduler({ ...clock, aligned: false })
+    const ran: string[] = []
+    let isLast = false
+    const others = ['b', 'c', 'd'].map(name => ({ scrape: () => void ran.push(name) }))
+    const a = { scrape: () => void (isLast && [b, d].forEach(one => scheduler.remove(one!))) }
+    // All have the same moments.
+    scheduler.add(200, a)
+    const [b, , d] = others.map(other => scheduler.add(200, other))
+    await clock.advance(2000)
+    ran.length = 0
+    isLast = true
+    await clock.advance(1000)
+    assert.deepEqual(ran, ['c', 'c', 'c', 'c', 'c'])
+    // One that comes back begins anew.
+    isLast = false
+    scheduler.add(200, others[0]!)
+    await clock.advance(1000)
+    assert.ok(ran.filter(name => name === 'b').length >= 4)
+    scheduler.stop()
+  })
+
+  it('runs late what it could not run in time, once, and goes on with the moments that it had', async () => {
+    const clock = createVirtualClock(0)
+    let stalledMs = 0
+    const scheduler = createScheduler({
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic() + stalledMs,
+      after: (delayMs, run) => clock.after(delayMs, run),
+    })
+    const times: number[] = []
+    scheduler.add(1000, { scrape: () => times.push(clock.monotonic() + stalledMs) })
+    await clock.advance(3000)
+    const regular = times.at(-1)! % 1000
+    stalledMs = 4700
+    times.length = 0
+    await clock.advance(5000)
+    for (const time of times.slice(1)) assert.equal(time % 1000, regular)
+    assert.ok(times.length >= 4 && times.length <= 6, `${times.length} runs`)
+    scheduler.stop()
+  })
 })

@@ -52,7 +52,7 @@ export function claimedDevices({ look, tables }: PodReader, pod: Pod): ClaimedDe
     return claim.devices.map(device => ({
       claim: name,
       ...device,
-      ...look(tables.publishedDevices.entry(publishedKey(device))),
+      ...look(tables.publishedDevices.at(publishedKey(device))),
     }))
   })
 }
@@ -62,7 +62,7 @@ export function podsClaiming(
   { look, tables }: PodReader,
   uuid: string,
 ): { readonly pod: Pod; readonly claim: string }[] {
-  const devices = look(tables.publishedUuids.entry(uuid)) ?? []
+  const devices = look(tables.publishedUuids.at(uuid)) ?? []
   return devices
     .flatMap(device => look(tables.claimsByDevice.entry(device)) ?? [])
     .flatMap(key => {

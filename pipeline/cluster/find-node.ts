@@ -9,7 +9,7 @@ export function nodeOf({ look, tables, seen }: PodReader, name: string): Node | 
   if (name === '') return undefined
   const found = look(tables.nodes.entry(name))
   if (found !== undefined) return found
-  const object = look(seen.objects.entry(objectKey('Node', undefined, name, undefined)))
+  const object = look(seen.objects.at(objectKey('Node', undefined, name, undefined)))
   return object && nodeFromSeen(object)
 }
 
@@ -23,12 +23,12 @@ export function nodeAt(reader: PodReader, address: string | undefined): string |
   if (address === undefined) return undefined
   const { look, tables } = reader
   if (nodeOf(reader, address) !== undefined) return address
-  const [name] = look(tables.nodeAddresses.entry(address)) ?? []
+  const [name] = look(tables.nodeAddresses.at(address)) ?? []
   return name ?? seenAt(reader, address, 'Node') ?? nodeOfPodAt(reader, address) ?? seenAt(reader, address, 'Pod')
 }
 
 function nodeOfPodAt({ look, tables }: PodReader, address: string): string | undefined {
-  for (const uid of look(tables.podAddresses.entry(address)) ?? []) {
+  for (const uid of look(tables.podAddresses.at(address)) ?? []) {
     const node = look(tables.pods.entry(uid))?.node
     if (node !== undefined && node !== '') return node
   }
@@ -36,8 +36,8 @@ function nodeOfPodAt({ look, tables }: PodReader, address: string): string | und
 }
 
 function seenAt({ look, seen }: PodReader, address: string, kind: 'Node' | 'Pod'): string | undefined {
-  for (const key of look(seen.addresses.entry(address)) ?? []) {
-    const object = look(seen.objects.entry(key))
+  for (const key of look(seen.addresses.at(address)) ?? []) {
+    const object = look(seen.objects.at(key))
     if (object?.kind !== kind) continue
     const node = kind === 'Node' ? object.name : podFromSeen(object).node
     if (node !== '') return node

@@ -32,8 +32,8 @@ function seenOwner(reader: PodReader, reference: OwnerReference, namespace: stri
   const { kind, name, uid, group } = reference
   const seenGroup = groupOfSeen(kind)
   if (seenGroup === undefined || (group ?? seenGroup) !== seenGroup) return undefined
-  for (const key of look(seen.names.entry(nameKey(kind, namespace, name))) ?? []) {
-    const object = look(seen.objects.entry(key))
+  for (const key of look(seen.names.at(nameKey(kind, namespace, name))) ?? []) {
+    const object = look(seen.objects.at(key))
     if (object === undefined || (uid !== '' && object.uid !== undefined && object.uid !== uid)) continue
     return metadataFromSeen(object)
   }
@@ -43,6 +43,6 @@ function seenOwner(reader: PodReader, reference: OwnerReference, namespace: stri
 export function namespaceOf({ look, tables, seen }: PodReader, name: string): KubernetesMetadata | undefined {
   const found = look(tables.namespaces.entry(name))
   if (found !== undefined) return found
-  const object = look(seen.objects.entry(objectKey('Namespace', undefined, name, undefined)))
+  const object = look(seen.objects.at(objectKey('Namespace', undefined, name, undefined)))
   return object && metadataFromSeen(object)
 }

@@ -63,7 +63,7 @@ function byUid(reader: PodReader, namespace: string, name: string, uid: string):
   if (nameless !== undefined) return { ...nameless, pod: { ...nameless.pod, uid } }
   const isNamed =
     look(tables.podNames.entry(podNameKey(namespace, name))) !== undefined ||
-    look(seen.names.entry(nameKey('Pod', namespace, name))) !== undefined
+    look(seen.names.at(nameKey('Pod', namespace, name))) !== undefined
   return isNamed ? 'other_uid' : 'unknown_pod'
 }
 
@@ -72,7 +72,7 @@ function byName(reader: PodReader, namespace: string, name: string): FoundPod | 
   const uid = look(tables.podNames.entry(podNameKey(namespace, name)))
   const found = uid === undefined ? undefined : inTables(reader, uid)
   if (found !== undefined) return found
-  const keys = look(seen.names.entry(nameKey('Pod', namespace, name))) ?? []
+  const keys = look(seen.names.at(nameKey('Pod', namespace, name))) ?? []
   const pods = keys.map(key => inSeen(reader, key)).filter(one => one !== undefined)
   if (pods.length === 0) return 'unknown_pod'
   return newest(pods) ?? 'several_pods'
@@ -100,12 +100,12 @@ function inTables({ look, tables }: PodReader, uid: string): FoundPod | undefine
 }
 
 function seenByUid(reader: PodReader, uid: string): FoundPod | undefined {
-  const key = reader.look(reader.seen.uids.entry(uid))
+  const key = reader.look(reader.seen.uids.at(uid))
   return key === undefined ? undefined : inSeen(reader, key)
 }
 
 function inSeen({ look, seen }: PodReader, key: string): FoundPod | undefined {
-  const object = look(seen.objects.entry(key))
+  const object = look(seen.objects.at(key))
   if (object?.kind !== 'Pod') return undefined
   return { pod: podFromSeen(object), from: 'kube-state-metrics', isGone: false }
 }

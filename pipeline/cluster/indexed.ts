@@ -29,6 +29,7 @@ export function indexed<V>(table: Tracked<V>, indexes: readonly Index<V>[]): Tra
       return table.size
     },
     entry: key => table.entry(key),
+    at: key => table.at(key),
     get: key => table.get(key),
     values: () => table.values(),
     set(key, value) {

@@ -26,8 +26,17 @@ export function keepNode(object: SentObject): KeptNode {
   const spec = isRecord(object['spec']) ? object['spec'] : {}
   const status = isRecord(object['status']) ? object['status'] : {}
   const addresses = pairs(status['addresses'], 'type', 'address')
+  const { group, kind, namespace, name, uid, labels, annotations, owners } = keepMetadata(object, NODE)
+  // One by one: what is spread into an object lies beside it.
   return {
-    ...keepMetadata(object, NODE),
+    group,
+    kind,
+    namespace,
+    name,
+    uid,
+    labels,
+    annotations,
+    owners,
     addresses: addresses.map(([, address]) => address),
     addressTypes: addresses.map(([type]) => type),
     capacity: parseQuantities(status['capacity']),

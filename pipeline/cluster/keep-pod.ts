@@ -33,8 +33,17 @@ export function keepPod(object: SentObject): KeptPod {
   const phase = PHASES.has(textOf(status['phase'])) ? (status['phase'] as PodPhase) : undefined
   const { creationTimestamp, deletionTimestamp } = object.metadata
   const claims = claimsOfPod(spec, status)
+  const { group, kind, namespace, name, uid, labels, annotations, owners } = keepMetadata(object, POD)
+  // One by one: what is spread into an object lies beside it.
   return {
-    ...keepMetadata(object, POD),
+    group,
+    kind,
+    namespace,
+    name,
+    uid,
+    labels,
+    annotations,
+    owners,
     node: shareText(textOf(spec['nodeName'])),
     phase,
     podIp: textOf(status['podIP']),
@@ -45,13 +54,13 @@ export function keepPod(object: SentObject): KeptPod {
     finishedMs: phase === 'Succeeded' || phase === 'Failed' ? lastEnd(status['containerStatuses']) : undefined,
     deletingMs: readTime(deletionTimestamp),
     containers: keepContainers(spec['containers']),
-    ...(claims && { claims }),
     initContainers: keepContainers(spec['initContainers']),
     hostIp: shareText(textOf(status['hostIP'])),
     hostNetwork: spec['hostNetwork'] === true,
     priorityClass: shareText(textOf(spec['priorityClassName'])),
     initializedMs: trueSince(status['conditions'], 'Initialized'),
     readyMs: trueSince(status['conditions'], 'Ready'),
+    ...(claims && { claims }),
   }
 }
 

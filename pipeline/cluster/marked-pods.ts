@@ -12,7 +12,7 @@ export function podsMarked(reader: PodReader, mark: string): FoundPod[] {
     if (pod !== undefined) found.push({ pod, from: 'the Kubernetes API', isGone: false })
   }
   for (const key of look(seen.marks.entry(mark)) ?? []) {
-    const object = look(seen.objects.entry(key))
+    const object = look(seen.objects.at(key))
     if (object === undefined || isToldElsewhere(object, (table, one) => look(table.entry(one)), tables, seen)) continue
     found.push({ pod: podFromSeen(object), from: 'kube-state-metrics', isGone: false })
   }

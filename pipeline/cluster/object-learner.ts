@@ -8,6 +8,7 @@ import type { Batch, Source } from '../model/batch.ts'
 import { getLabel, type Labels } from '../model/labels.ts'
 import { columnCount, labelsAt, metricAt, scaleAt, type Layout } from '../model/layout.ts'
 import { applyScale } from '../model/scale.ts'
+import type { Metric } from '../model/series.ts'
 import { objectKey, type SeenFact, type SeenObject } from './seen-object.ts'
 
 /** The labels that name an object. */
@@ -49,8 +50,8 @@ type State = { known: Known | undefined; readonly objects: Objects }
 export class ObjectLearner {
   readonly #sink: Sink
   readonly #states = new WeakMap<Source, State>()
-  /** What sources showed last of which nothing speaks of objects: most batches come from them. */
-  readonly #silent = new WeakMap<Source, Layout>()
+  /** Lists of metrics of which none speaks of objects: most batches have such a one, and targets of one kind share it. */
+  readonly #silent = new WeakMap<ObjectRuleOf, WeakSet<readonly Metric[]>>()
 
   constructor(sink: Sink) {
     this.#sink = sink
@@ -58,14 +59,11 @@ export class ObjectLearner {
 
   learn(batch: Batch, ruleOf: ObjectRuleOf): void {
     const { source, layout } = batch
-    if (this.#silent.get(source) === layout) return
     let state = this.#states.get(source)
+    if (state === undefined && this.#silent.get(ruleOf)?.has(layout.metrics) === true) return
     const rules = layout.metrics.map(({ name }) => ruleOf(name))
     if (state === undefined) {
-      if (rules.every(rule => rule === undefined)) {
-        this.#silent.set(source, layout)
-        return
-      }
+      if (rules.every(rule => rule === undefined)) return this.#silence(ruleOf, layout.metrics)
       state = { known: undefined, objects: { numbers: new Map(), identities: [], free: [] } }
       this.#states.set(source, state)
     }
@@ -78,6 +76,12 @@ export class ObjectLearner {
       const { key, ...rest } = identity
       this.#sink.put(source, key, { ...rest, facts: factsOf(state.known, object, rules) })
     }
+  }
+
+  #silence(ruleOf: ObjectRuleOf, metrics: readonly Metric[]): void {
+    const silent = this.#silent.get(ruleOf)
+    if (silent === undefined) this.#silent.set(ruleOf, new WeakSet([metrics]))
+    else silent.add(metrics)
   }
 
   forget(source: Source): void {

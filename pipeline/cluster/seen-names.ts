@@ -22,7 +22,7 @@ export function indexedByName(cluster: Cluster, objects: Tracked<SeenObject>): T
 
   function keysOf({ kind, namespace, name }: SeenObject): { key: string; keys: readonly string[] } {
     const key = nameKey(kind, namespace, name)
-    return { key, keys: names.entry(key).value ?? [] }
+    return { key, keys: names.get(key) ?? [] }
   }
 
   return {
@@ -30,10 +30,11 @@ export function indexedByName(cluster: Cluster, objects: Tracked<SeenObject>): T
       return objects.size
     },
     entry: key => objects.entry(key),
+    at: key => objects.at(key),
     get: key => objects.get(key),
     values: () => objects.values(),
     set(key, object) {
-      const isNew = objects.entry(key).value === undefined
+      const isNew = objects.get(key) === undefined
       objects.set(key, object)
       if (!isNew) return
       const known = keysOf(object)
@@ -41,14 +42,14 @@ export function indexedByName(cluster: Cluster, objects: Tracked<SeenObject>): T
       if (object.uid !== undefined) uids.set(object.uid, key)
     },
     delete(key) {
-      const object = objects.entry(key).value
+      const object = objects.get(key)
       objects.delete(key)
       if (object === undefined) return
       const known = keysOf(object)
       const rest = known.keys.filter(one => one !== key)
       if (rest.length === 0) names.delete(known.key)
       else names.set(known.key, rest)
-      if (object.uid !== undefined && uids.entry(object.uid).value === key) uids.delete(object.uid)
+      if (object.uid !== undefined && uids.get(object.uid) === key) uids.delete(object.uid)
     },
   }
 }

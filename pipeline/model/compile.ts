@@ -3,9 +3,10 @@ import type { Mapped } from './label-processor.ts'
 import type { Labels } from './labels.ts'
 import { columnCount, createLayout, labelsAt, RunBuilder, scaleAt, type Layout } from './layout.ts'
 import { NO_RULE, PlanBuilder, rangesOf, sameRule } from './plan-builder.ts'
-import type { Plan, Rule } from './plan.ts'
+import { planFrom, type Plan, type Rule } from './plan.ts'
 import { combine, type Scale } from './scale.ts'
 import type { Metric } from './series.ts'
+import { sameItems } from './shared.ts'
 
 export type Compiled = { readonly plan: Plan; readonly duplicates: number }
 
@@ -98,13 +99,14 @@ export function compileTables(input: Layout, tables: Tables, previous?: Plan): P
       output,
       metrics.map((_, i) => ({ scale: scales[i]!, range: rules[i]!.range })),
     )
-  return { input, output, ...(bounds && { ranges: bounds }), ...(rules && { rules }) }
+  return planFrom({ input, output, ranges: bounds, rules })
 
   function outputOf(layout: Layout, { metrics, scales }: Tables, before: Plan | undefined): Layout {
-    if (same(metrics, layout.metrics) && same(scales, layout.scales) && same(labels, layout.labels)) return layout
+    if (sameItems(metrics, layout.metrics) && sameItems(scales, layout.scales) && sameItems(labels, layout.labels))
+      return layout
     const runs = before && before.gather === undefined && !before.folds ? keptTables(layout, tables, before) : undefined
-    if (runs !== undefined && isWhole(runs, layout, before!.output) && same(metrics, before!.output.metrics)) {
-      if (before!.input === layout && same(scales, before!.output.scales)) return before!.output
+    if (runs !== undefined && isWhole(runs, layout, before!.output) && sameItems(metrics, before!.output.metrics)) {
+      if (before!.input === layout && sameItems(scales, before!.output.scales)) return before!.output
     }
     return createLayout({
       metrics,
@@ -137,8 +139,4 @@ function keptTables(input: Layout, { metrics, scales, labels }: Tables, previous
 function isWhole(runs: Uint32Array, input: Layout, output: Layout): boolean {
   const total = columnCount(input)
   return columnCount(output) === total && runs.length === 3 && runs[0] === 0 && runs[1] === 0 && runs[2] === total
-}
-
-function same<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.length === b.length && a.every((item, i) => item === b[i])
 }

@@ -2,36 +2,39 @@
 import type { Look } from './label-processor.ts'
 import type { Entry } from './tracked.ts'
 
-/** Versions only grow, so their sum is enough to see that one of them has. */
-export type Dependencies = { readonly entries: readonly Entry<unknown>[]; readonly versions: number }
+/**
+ * First the sum of the versions, which is enough to see that one of them has changed, because they only grow; then the entries. One list,
+ * for there are several of each pod.
+ */
+export type Dependencies = readonly [versions: number, ...entries: Entry<unknown>[]]
 
 /** What one GPU of a pod looks at all others do, and they come one after the other: the list is shared. */
-let last: Dependencies = { entries: [], versions: 0 }
+let last: Dependencies = [0]
 
 /** Runs a function with a `look` that takes note. */
 export function recordLooks<T>(run: (look: Look) => T): { result: T; dependencies: Dependencies | undefined } {
-  const entries: Entry<unknown>[] = []
-  let versions = 0
+  const looked: [number, ...Entry<unknown>[]] = [0]
   const result = run(entry => {
-    entries.push(entry)
-    versions += entry.version
+    if (looked.includes(entry)) return entry.value
+    looked[0] += entry.version
+    looked.push(entry)
     return entry.value
   })
-  if (entries.length === 0) return { result, dependencies: undefined }
+  if (looked.length === 1) return { result, dependencies: undefined }
   // A list that grew has room for more, which a copy has not.
-  if (!isLast(entries, versions)) last = { entries: entries.slice(), versions }
+  if (!isLast(looked)) last = looked.slice() as typeof looked
   return { result, dependencies: last }
 }
 
-function isLast(entries: readonly Entry<unknown>[], versions: number): boolean {
-  if (last.versions !== versions || last.entries.length !== entries.length) return false
-  for (let i = 0; i < entries.length; i++) if (entries[i] !== last.entries[i]) return false
+function isLast(looked: Dependencies): boolean {
+  if (last.length !== looked.length) return false
+  for (let i = 0; i < looked.length; i++) if (looked[i] !== last[i]) return false
   return true
 }
 
-export function haveChanged({ entries, versions }: Dependencies): boolean {
+export function haveChanged(dependencies: Dependencies): boolean {
   // Whoever keeps much asks this of all of it when anything has changed.
   let sum = 0
-  for (let i = 0; i < entries.length; i++) sum += entries[i]!.version
-  return sum !== versions
+  for (let i = 1; i < dependencies.length; i++) sum += (dependencies[i] as Entry<unknown>).version
+  return sum !== dependencies[0]
 }

@@ -11,6 +11,32 @@ export type Labels = {
   readonly values: readonly string[]
 }
 
+/**
+ * Of label sets there are more than of anything else, so one is a single object: the list of its values, which has the names beside it.
+ * Whoever asks for its values gets the set itself, as a list.
+ */
+class LabelSet extends Array<string> {
+  readonly names: readonly string[]
+
+  /** What is made of a label set, as by `map`, is none. */
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array
+  }
+
+  constructor(names: readonly string[], values: readonly string[]) {
+    super(...values)
+    this.names = names
+    Object.freeze(this)
+  }
+}
+
+// Every array has a method of that name.
+Object.defineProperty(LabelSet.prototype, 'values', {
+  get(this: LabelSet): readonly string[] {
+    return this
+  },
+})
+
 const labelSets = createInternTable<Labels>()
 // Label sets of one exporter have the same names, so the list of names is shared, too.
 const nameLists = createInternTable<readonly string[]>()
@@ -77,9 +103,19 @@ function intern(names: readonly string[], values: readonly string[]): Labels {
   return labelSets.intern(
     hash,
     known => known.names === shared && equal(known.values, values),
-    // A list that grew has room for more, which a copy has not: half the memory of a small set.
-    () => Object.freeze({ names: shared, values: Object.freeze(values.slice()) }),
+    () => new LabelSet(shared, values.map(recentText)) as unknown as Labels,
   )
+}
+
+/** Values of late: GPUs of a node, and nodes of one kind, have many in common, and each was read, or cut out of another, by itself. */
+const recentTexts = Array.from({ length: 4096 }, () => '')
+const LONGEST_RECENT = 128
+
+function recentText(text: string): string {
+  if (text.length > LONGEST_RECENT) return text
+  const place = hashString(text) & (recentTexts.length - 1)
+  const recent = recentTexts[place]!
+  return recent === text ? recent : (recentTexts[place] = text)
 }
 
 function internNames(hash: number, names: readonly string[]): readonly string[] {
@@ -91,6 +127,11 @@ function internNames(hash: number, names: readonly string[]): readonly string[] 
 }
 
 export const EMPTY_LABELS: Labels = intern([], [])
+
+/** The same for equal sets. Worked out each time: there are more sets than tables that find things by them. */
+export function hashLabels({ values }: Labels): number {
+  return hashAll(values)
+}
 
 function hashAll(texts: readonly string[]): number {
   let hash = 0x811c9dc5

@@ -42,16 +42,15 @@ export function createLayout(parts: {
   labelsOf: Uint32Array
   keptFrom?: Kept
 }): Layout {
-  const { metrics, scales = metrics.map(() => ONE), labels, metricOf, labelsOf, keptFrom } = parts
-  return {
-    id: ++lastId,
-    metrics: sharedList(metrics),
-    scales: sharedList(scales),
-    labels,
-    metricOf: sharedNumbers(metricOf),
-    labelsOf: sharedNumbers(labelsOf),
-    ...(keptFrom && { keptFrom }),
-  }
+  const { labels, keptFrom } = parts
+  const metrics = sharedList(parts.metrics)
+  const scales = sharedList(parts.scales ?? metrics.map(() => ONE))
+  const metricOf = sharedNumbers(parts.metricOf)
+  const labelsOf = sharedNumbers(parts.labelsOf)
+  const id = ++lastId
+  // Most have no predecessor, and need no room for one.
+  if (keptFrom === undefined) return { id, metrics, scales, labels, metricOf, labelsOf }
+  return { id, metrics, scales, labels, metricOf, labelsOf, keptFrom }
 }
 
 export const EMPTY_LAYOUT: Layout = createLayout({

@@ -6,10 +6,10 @@ import { DraftColumns } from './draft-columns.ts'
 import type { Labels } from './labels.ts'
 import type { Mapped, Range } from './label-processor.ts'
 import { columnCount, createLayout, EMPTY_LAYOUT, Numbering, RunBuilder, type Layout } from './layout.ts'
-import type { Folds, Plan, Ranges, Rule } from './plan.ts'
+import { planFrom, type Folds, type Plan, type Ranges, type Rule } from './plan.ts'
 import { combine, inverse, ONE, type Scale } from './scale.ts'
 import type { Metric } from './series.ts'
-import { sharedList, sharedNumbers } from './shared.ts'
+import { sameItems, sharedList, sharedNumbers } from './shared.ts'
 
 /** One outgoing metric with what its columns have in common. */
 type OutputEntry = Rule & { readonly metric: Metric; readonly scale: Scale }
@@ -86,14 +86,14 @@ export class PlanBuilder {
     const output = this.#output(gather)
     const hasRules = this.#entries.some(hasRule)
     const ranges = rangesOf(output, this.#entries)
-    return {
+    return planFrom({
       input: this.#input,
       output,
-      ...(gather && { gather }),
-      ...(this.#folds.length > 0 && { folds: foldsOf(this.#folds, this.#entries, columns.metricOf) }),
-      ...(ranges && { ranges }),
-      ...(hasRules && { rules: sharedList(this.#entries.map(ruleFrom)) }),
-    }
+      gather,
+      folds: this.#folds.length > 0 ? foldsOf(this.#folds, this.#entries, columns.metricOf) : undefined,
+      ranges,
+      rules: hasRules ? sharedList(this.#entries.map(ruleFrom)) : undefined,
+    })
   }
 
   #emit(column: number, entry: number, labels: number, kept: number | undefined): void {
@@ -139,12 +139,21 @@ export class PlanBuilder {
     return createLayout({
       metrics: this.#entries.map(entry => entry.metric),
       scales: this.#entries.map(entry => entry.scale),
-      // A list that grew has room for more, which a copy has not.
-      labels: this.#labels.items.slice(),
+      labels: this.#labelList(),
       metricOf: this.#columns.metricOf.slice(0, total),
       labelsOf: this.#columns.labelsOf.slice(0, total),
       ...(previous && { keptFrom: { id: previous.id, runs } }),
     })
+  }
+
+  /** Mostly those of the incoming layout, or of the one before. */
+  #labelList(): readonly Labels[] {
+    const { items } = this.#labels
+    for (const known of [this.#input.labels, this.#previous?.output.labels]) {
+      if (known !== undefined && sameItems(items, known)) return known
+    }
+    // A list that grew has room for more, which a copy has not.
+    return items.slice()
   }
 
   #hasEntriesOf({ metrics, scales }: Layout): boolean {

@@ -19,6 +19,28 @@ export type Plan = {
   readonly rules?: readonly Rule[]
 }
 
+/** Without what there is none of: there are several for each target, and most are short. */
+export function planFrom({
+  input,
+  output,
+  gather,
+  folds,
+  ranges,
+  rules,
+}: { [K in keyof Plan]: Plan[K] | undefined } & Pick<Plan, 'input' | 'output'>): Plan {
+  if (folds === undefined && ranges === undefined && rules === undefined) {
+    return gather === undefined ? { input, output } : { input, output, gather }
+  }
+  return {
+    input,
+    output,
+    ...(gather && { gather }),
+    ...(folds && { folds }),
+    ...(ranges && { ranges }),
+    ...(rules && { rules }),
+  }
+}
+
 export type Rule = { readonly range: Range | undefined; readonly fold: Fold | undefined }
 
 /** Further incoming columns of outgoing columns that have one already. All arrays have one place per fold. */

@@ -12,7 +12,7 @@ import type { Plan } from './plan.ts'
 import { ruleFrom } from './plan-builder.ts'
 import { combine } from './scale.ts'
 import type { Metric } from './series.ts'
-import { sharedList } from './shared.ts'
+import { sameItems, sharedList } from './shared.ts'
 import { trackedChanges } from './tracked.ts'
 
 export type Planner = {
@@ -36,14 +36,19 @@ export function createPlanner(map: SeriesMap): Planner {
         counts,
         tableOf: layout => layout.labels,
         map: map.map,
+        isSame: (one, other) => one === other,
         compile: compileByLabels,
+        // Mostly the labels of the plan are just these.
+        shared: (results, { output }) => (sameItems(results, output.labels) ? output.labels : results),
       })
     case 'metric':
       return plannerByTable<Metric, readonly MappedMetric[]>({
         counts,
         tableOf: layout => layout.metrics,
         map: map.map,
+        isSame: sameMapped,
         compile: compileByMetric,
+        shared: sharedList,
       })
     case 'series':
       return plannerByColumn(
@@ -75,9 +80,12 @@ function plannerByTable<K extends object, R>(options: {
   counts: Counts
   tableOf: (layout: Layout) => readonly K[]
   map: (key: K, look: Look) => R
+  isSame: (one: R, other: R) => boolean
   compile: Compile<R>
+  /** What is kept of results: the same list for many sources, or for the plan. */
+  shared: (results: readonly R[], plan: Plan) => readonly R[]
 }): Planner {
-  const { counts, tableOf, compile } = options
+  const { counts, tableOf, compile, shared } = options
   const remembered = new WeakMap<K, { result: R; dependencies: Dependencies | undefined }>()
   const made = new WeakMap<Source, Made<R>>()
 
@@ -88,7 +96,7 @@ function plannerByTable<K extends object, R>(options: {
     counts.mapped++
     const fresh = recordLooks(look => options.map(key, look))
     // An equal result keeps its identity, so that plans can see that nothing changed.
-    if (known !== undefined && sameResult(known.result, fresh.result)) fresh.result = known.result
+    if (known !== undefined && options.isSame(known.result, fresh.result)) fresh.result = known.result
     remembered.set(key, fresh)
     return fresh.result
   }
@@ -110,7 +118,7 @@ function plannerByTable<K extends object, R>(options: {
     const { plan, duplicates } = compile(layout, results, known?.plan, isStale)
     counts.plans++
     counts.duplicates += duplicates
-    made.set(source, { plan, results, seen })
+    made.set(source, { plan, results: shared(results, plan), seen })
     return plan
   }
 
@@ -176,12 +184,11 @@ function namesStayApart({ metrics }: Layout, results: readonly (readonly MappedM
   })
 }
 
-/** Labels and metrics are interned, so a label set is compared by identity; lists of mapped metrics are compared by content. */
-function sameResult(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
-  return (a as MappedMetric[]).every((one, i) => {
-    const other = b[i] as MappedMetric
+/** Metrics are interned, lists of what they are mapped to are not. */
+function sameMapped(a: readonly MappedMetric[], b: readonly MappedMetric[]): boolean {
+  if (a.length !== b.length) return false
+  return a.every((one, i) => {
+    const other = b[i]!
     return (
       one.metric === other.metric &&
       one.scale === other.scale &&

@@ -33,10 +33,17 @@ export function sharedList<T extends object>(list: readonly T[]): readonly T[] {
   for (const item of list) hash = Math.imul(hash ^ numberOf(item), 0x01000193)
   return objectLists.intern(
     hash,
-    known => known.length === list.length && list.every((item, i) => item === known[i]),
+    known => sameItems(known, list),
     // A list that grew has room for more, which a copy has not.
     () => list.slice(),
   ) as readonly T[]
+}
+
+export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a === b) return true
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
 }
 
 /** Fractions below one differ, too. */
@@ -66,5 +73,21 @@ export function sharedWithLast<T>(isSame: (one: T, other: T) => boolean): (one: 
   return one => {
     if (last === undefined || !isSame(last, one)) last = one
     return last
+  }
+}
+
+/** Of few kinds; but nothing may fill a table for ever. */
+const MOST_BY_TEXT = 1000
+
+/** Things of which there are few kinds are one object of each kind, which a text tells apart. */
+export function sharedByText<T>(textOf: (one: T) => string): (one: T) => T {
+  const known = new Map<string, T>()
+  return one => {
+    const text = textOf(one)
+    const same = known.get(text)
+    if (same !== undefined) return same
+    if (known.size >= MOST_BY_TEXT) known.clear()
+    known.set(text, one)
+    return one
   }
 }

@@ -38,8 +38,13 @@ const JOB_LABEL = 'hpc_job'
 const JOB_KIND = 'SlurmJob'
 const JOINABLE = ['pod', ...UID_LABELS, ...BOARD_LABELS, JOB_LABEL]
 
+// Lists of names are shared by many label sets.
+const joinableLists = new WeakMap<readonly string[], boolean>()
+
 export function isJoinable({ names }: Labels): boolean {
-  return JOINABLE.some(label => names.includes(label))
+  let is = joinableLists.get(names)
+  if (is === undefined) joinableLists.set(names, (is = JOINABLE.some(label => names.includes(label))))
+  return is
 }
 
 /** `labels` are those of a series of a pod, a job or a device. */

@@ -3,10 +3,10 @@ import type { Counters } from '../../pipeline/component.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import type { Layout } from '../../pipeline/model/layout.ts'
 import { sharedNumbers } from '../../pipeline/model/shared.ts'
-import type { Outcome } from './join-labels.ts'
+import { isJoinable, type Outcome } from './join-labels.ts'
 
 export type OutcomeCounts = {
-  /** How it went with a label set, from now on; undefined if it names nobody. */
+  /** How it went with a label set that can be joined, from now on; undefined if it names nobody. */
   note(labels: Labels, outcome: Outcome | 'held' | undefined): void
   count(layout: Layout): void
   /**
@@ -25,11 +25,18 @@ const NOTHING = (): void => {}
 const MOST_KNOWN = 1000
 
 export function createOutcomeCounts(counters: Counters): OutcomeCounts {
-  const outcomes = new WeakMap<Labels, Outcome | 'held'>()
+  // Nearly all of those that name somebody are resolved, so only the others are in it.
+  const outcomes = new WeakMap<Labels, Exclude<Outcome, 'resolved'> | 'held' | 'nobody'>()
   const totals = new WeakMap<Layout, Totals>()
   const countOne = createCountOne(counters)
   const known = new Map<string, () => void>()
   let version = 0
+
+  function outcomeOf(labels: Labels): Outcome | 'held' | undefined {
+    if (!isJoinable(labels)) return undefined
+    const outcome = outcomes.get(labels) ?? 'resolved'
+    return outcome === 'nobody' ? undefined : outcome
+  }
 
   function totalsOf(layout: Layout): Totals {
     let its = totals.get(layout)
@@ -42,7 +49,7 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
     its.version = version
     const points = new Map<Outcome | 'held', number>()
     layout.labels.forEach((labels, i) => {
-      const outcome = outcomes.get(labels)
+      const outcome = outcomeOf(labels)
       if (outcome !== undefined) points.set(outcome, (points.get(outcome) ?? 0) + its.columns[i]!)
     })
     its.count = counting(Array.from(points, ([outcome, sum]) => ({ outcome, points: sum })))
@@ -63,14 +70,14 @@ export function createOutcomeCounts(counters: Counters): OutcomeCounts {
 
   return {
     note(labels, outcome) {
-      if (outcomes.get(labels) === outcome) return
-      if (outcome === undefined) outcomes.delete(labels)
-      else outcomes.set(labels, outcome)
+      if (outcomeOf(labels) === outcome) return
+      if (outcome === 'resolved') outcomes.delete(labels)
+      else outcomes.set(labels, outcome ?? 'nobody')
       version++
     },
     count(layout) {
       // What targets say of themselves names nobody, and there is as much of it as there are targets.
-      if (totals.has(layout) || layout.labels.some(labels => outcomes.has(labels))) totalsOf(layout).count()
+      if (totals.has(layout) || layout.labels.some(labels => outcomeOf(labels) !== undefined)) totalsOf(layout).count()
     },
     counter: layout => totalsOf(layout).count,
   }

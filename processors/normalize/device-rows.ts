@@ -199,8 +199,13 @@ function holdersOf(groups: Iterable<Group>, spec: DeviceLabels): readonly Holder
     const replica = valueOf(labels, spec.replica)
     if (replica !== undefined) known.replicas.add(replica)
   }
-  const found = Array.from(holders.values(), ({ holder, replicas }) => ({
-    ...holder,
+  // What is added to a copy would lie beside it.
+  const found = Array.from(holders.values(), ({ holder: { pod, namespace, container, podUid, job }, replicas }) => ({
+    pod,
+    namespace,
+    container,
+    podUid,
+    job,
     replicas: replicas.size || undefined,
   }))
   // A list that grew has room for more, which a copy has not: there are as many as GPUs.

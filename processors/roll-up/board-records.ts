@@ -47,16 +47,18 @@ export class Board implements BoardRecord {
   groups: Entity['groups'] = NO_GROUPS
   /** Whether somebody has a part of it who is not known, or whom others may have an influence on. */
   isLoose = false
-  readonly id: string
   readonly #devices: OneOrMany<DeviceRecord>
   #pairs: OneOrMany<Pair> = []
   #rests: OneOrMany<Rest> = []
   readonly #clusterId: string
 
-  constructor(id: string, devices: readonly DeviceRecord[], clusterId: string) {
-    this.id = id
+  constructor(devices: readonly DeviceRecord[], clusterId: string) {
     this.#devices = packed(devices)
     this.#clusterId = clusterId
+  }
+
+  get id(): string {
+    return firstOf(this).device.id
   }
 
   get devices(): readonly DeviceRecord[] {
@@ -157,16 +159,21 @@ export class Rest implements RestRecord {
   place = -1
   readonly device: DeviceRecord
   readonly board: BoardRecord
-  readonly gpus: number
-  readonly reason: UnattributedReason
   readonly beside: RestRecord['beside']
 
-  constructor({ device, board, gpus, reason, beside }: Omit<RestRecord, keyof Entity>) {
+  constructor(device: DeviceRecord, board: BoardRecord, beside: RestRecord['beside']) {
     this.device = device
     this.board = board
-    this.gpus = gpus
-    this.reason = reason
     this.beside = beside
+  }
+
+  get gpus(): number {
+    const { rest, weight } = this.device.assignment
+    return this.beside === undefined ? rest.share * weight : uncutPart(this.board)
+  }
+
+  get reason(): UnattributedReason {
+    return this.beside === undefined ? this.device.assignment.rest.reason : 'free'
   }
 
   /** Whether both are of the same, which may be another record by now. */
@@ -181,16 +188,10 @@ export class Rest implements RestRecord {
 
 export function restsOf(board: BoardRecord): Rest[] {
   const instances = heldDevices(board)
-  const rests = instances.map(device => {
-    const { rest, weight } = device.assignment
-    return new Rest({ device, board, gpus: rest.share * weight, reason: rest.reason, beside: undefined })
-  })
-  const uncut = uncutPart(board)
+  const rests = instances.map(device => new Rest(device, board, undefined))
   const whole = board.devices.find(({ assignment }) => assignment.device.part === undefined)
   const isShownBeside = whole !== undefined && !instances.includes(whole)
-  if (uncut > 0 || isShownBeside) {
-    rests.push(new Rest({ device: whole ?? board.devices[0]!, board, gpus: uncut, reason: 'free', beside: instances }))
-  }
+  if (uncutPart(board) > 0 || isShownBeside) rests.push(new Rest(whole ?? board.devices[0]!, board, instances))
   return rests
 }
 

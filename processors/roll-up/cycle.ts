@@ -284,9 +284,9 @@ function copied({ count, main, other }: Accumulators): Accumulators {
 
 function bundlesOf(sources: CycleOptions['sources'], rules: readonly Rule[], sets: Sets): Bundle[] {
   const byKey = Map.groupBy(rules, bundleKey)
-  return Array.from([...byKey], ([bundle, its], index) => {
+  return Array.from([...byKey], ([bundle, its]) => {
     const [{ labels, key, level, of: kind }] = its as [Rule]
-    const grouping = new Grouping(index, labels, keyOf(level, key, kind))
+    const grouping = new Grouping(labels, keyOf(level, key, kind))
     return {
       grouping,
       output: createOutput(sources.of(`${kind} by ${level}`, bundle), grouping),

@@ -85,7 +85,7 @@ export class DeviceRecords {
     const before = (known?.devices ?? []).map(({ key }) => this.#devices.get(key)).filter(one => one !== undefined)
     const devices = before.concat(added)
     if (devices.length === 0) return this.#drop(known)
-    const board = this.#boardOf(known, id, devices, clusterId)
+    const board = this.#boardOf(known, devices, clusterId)
     const [pairs, rests] = [known?.pairs ?? [], known?.rests ?? []]
     board.isLoose = false
     board.pairs = follow(
@@ -106,10 +106,10 @@ export class DeviceRecords {
     this.#boards.delete(board.id)
   }
 
-  #boardOf(known: Board | undefined, id: string, devices: readonly DeviceRecord[], clusterId: string): Board {
+  #boardOf(known: Board | undefined, devices: readonly DeviceRecord[], clusterId: string): Board {
     const before = known?.devices
     const isSame = before?.length === devices.length && devices.every((one, i) => before[i] === one)
-    return isSame ? known! : new Board(id, devices, clusterId)
+    return isSame ? known! : new Board(devices, clusterId)
   }
 
   #pairsOf(

@@ -4,6 +4,7 @@
  */
 import type { Batch, Source } from '../../pipeline/model/batch.ts'
 import type { Layout } from '../../pipeline/model/layout.ts'
+import type { Metric } from '../../pipeline/model/series.ts'
 
 export type EarlyPasses = {
   note(batch: Batch): void
@@ -15,11 +16,12 @@ export type EarlyPasses = {
 
 export function createEarlyPasses(isPassed: (name: string) => boolean): EarlyPasses {
   let batches: Map<Source, Batch> | undefined = new Map()
-  const known = new WeakMap<Layout, boolean>()
+  // Targets of one kind share the list of their metrics.
+  const known = new WeakMap<readonly Metric[], boolean>()
 
-  function isOfObjects(layout: Layout): boolean {
-    let is = known.get(layout)
-    if (is === undefined) known.set(layout, (is = layout.metrics.some(({ name }) => isPassed(name))))
+  function isOfObjects({ metrics }: Layout): boolean {
+    let is = known.get(metrics)
+    if (is === undefined) known.set(metrics, (is = metrics.some(({ name }) => isPassed(name))))
     return is
   }
 

@@ -1,6 +1,8 @@
 /** What a series of a roll-up is about: a GPU, a pod, a workload, a node. Its labels are made of what is known of it. */
-import { labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
+import { hashLabels, labelsFrom, type Labels } from '../../pipeline/model/labels.ts'
+import { NumberIndex } from '../../pipeline/model/number-index.ts'
 import { packed, unpacked, type OneOrMany } from './one-or-many.ts'
+import { roomFor } from './room.ts'
 
 export type Entity = {
   /** The value of an attribute, or what a look-up finds; undefined if there is none. */
@@ -9,16 +11,15 @@ export type Entity = {
   groups: Groups
 }
 
-/** One series of a roll-up. */
+/** One series of a roll-up. There are several for each GPU. */
 export type Group = {
-  /** The number of its grouping. */
-  readonly grouping: number
   readonly labels: Labels
-  /** Its place in arrays. 0 is the place of what belongs to no group. */
-  readonly slot: number
-  /** How many belong to it. */
-  uses: number
+  /** Its place in arrays, for as long as it is there. 0 is the place of what belongs to no group. */
+  slot: number
 }
+
+/** The slot of a group that gave its place back. */
+const GONE = -1
 
 export type Groups = OneOrMany<Group>
 
@@ -39,17 +40,17 @@ export class Grouping {
   readonly labels: LabelSpec
   /** By slot. */
   readonly groups: (Group | undefined)[] = [undefined]
-  readonly #index: number
   readonly #key: readonly string[]
-  readonly #byLabels = new Map<Labels, Group>()
+  readonly #byLabels = new NumberIndex<Labels>(hashLabels, slot => this.groups[slot]!.labels)
+  /** By slot: how many belong to it. */
+  #uses = new Uint32Array(0)
   readonly #free: number[] = []
   /** Groups that may belong to nobody. */
   #idle: Group[] = []
   #version = 0
 
   /** `key` are the attributes without which there is no series. */
-  constructor(index: number, labels: LabelSpec, key: readonly string[]) {
-    this.#index = index
+  constructor(labels: LabelSpec, key: readonly string[]) {
     this.labels = labels
     this.#key = key
   }
@@ -62,9 +63,9 @@ export class Grouping {
   /** The slot of the group that an entity belongs to; 0 if it belongs to none. */
   slotOf(entity: Entity): number {
     let group = this.#groupAmong(entity.groups)
-    if (group === undefined || this.groups[group.slot] !== group) {
+    if (group === undefined) {
       if (this.#key.some(attribute => (entity.get(attribute) ?? '') === '')) return 0
-      const others = unpacked(entity.groups).filter(one => one !== group)
+      const others = unpacked(entity.groups).filter(({ slot }) => slot !== GONE)
       group = this.#groupOf(labelsFrom(this.labels.map(([name, attribute]) => [name, entity.get(attribute) ?? ''])))
       entity.groups = packed([...others, group])
     }
@@ -79,41 +80,43 @@ export class Grouping {
 
   /** One more belongs to it. */
   retain(slot: number): void {
-    if (slot > 0) this.groups[slot]!.uses++
+    if (slot > 0) this.#uses[slot]!++
   }
 
   release(slot: number): void {
     const group = this.groups[slot]
-    if (group !== undefined && --group.uses === 0) this.#idle.push(group)
+    if (group !== undefined && --this.#uses[slot]! === 0) this.#idle.push(group)
   }
 
   /** Groups that nobody belongs to give their places back. */
   sweep(): void {
     for (const group of this.#idle) {
-      if (group.uses > 0 || this.groups[group.slot] !== group) continue
+      const { slot } = group
+      if (slot === GONE || this.#uses[slot]! > 0) continue
       this.#byLabels.delete(group.labels)
-      this.groups[group.slot] = undefined
-      this.#free.push(group.slot)
+      this.groups[slot] = undefined
+      this.#free.push(slot)
+      group.slot = GONE
       this.#version++
     }
     this.#idle = []
   }
 
   #groupAmong(groups: Groups): Group | undefined {
-    if ('slot' in groups) return groups.grouping === this.#index ? groups : undefined
-    for (let i = 0; i < groups.length; i++) if (groups[i]!.grouping === this.#index) return groups[i]
+    if ('slot' in groups) return this.groups[groups.slot] === groups ? groups : undefined
+    for (let i = 0; i < groups.length; i++) if (this.groups[groups[i]!.slot] === groups[i]) return groups[i]
     return undefined
   }
 
   #groupOf(labels: Labels): Group {
-    let group = this.#byLabels.get(labels)
-    if (group === undefined) {
-      group = { grouping: this.#index, labels, slot: this.#free.pop() ?? this.groups.length, uses: 0 }
-      this.#byLabels.set(labels, group)
-      this.groups[group.slot] = group
-      this.#idle.push(group)
-      this.#version++
-    }
+    const known = this.#byLabels.find(labels)
+    if (known >= 0) return this.groups[known]!
+    const group = { labels, slot: this.#free.pop() ?? this.groups.length }
+    this.groups[group.slot] = group
+    this.#uses = roomFor(this.#uses, this.groups.length)
+    this.#byLabels.add(group.slot)
+    this.#idle.push(group)
+    this.#version++
     return group
   }
 }

@@ -4,10 +4,8 @@
  */
 import { JOINED } from '../../pipeline/catalog/attributes.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
-import type { Source } from '../../pipeline/model/batch.ts'
 import type { Look, Mapped, SeriesMap } from '../../pipeline/model/label-processor.ts'
 import { getLabel, labelsFrom, labelPairs, withoutLabels, type Labels } from '../../pipeline/model/labels.ts'
-import type { Layout } from '../../pipeline/model/layout.ts'
 import { metricFrom, type Series } from '../../pipeline/model/series.ts'
 import type { Entry } from '../../pipeline/model/tracked.ts'
 import type { LabelSpec } from './entity.ts'
@@ -36,10 +34,12 @@ export type Joined = {
 
 type Context = { readonly isModelled: boolean }
 
+const OF_MODELLED: Context = { isModelled: true }
+const OF_OTHERS: Context = { isModelled: false }
+
 export function createPass(options: PassOptions): SeriesMap {
   const { rules, isOfObjects, isConsumed, keepInput, tables, joined, apiTells } = options
   const byName = Map.groupBy(rules, ({ metric, from }) => from ?? metric)
-  const contexts = new WeakMap<Source, Context>()
   // What `normalize` keeps beside the fact that it became would be there twice.
   const made = new Set(
     rules.filter(({ from, metric }) => from !== undefined && from !== metric).map(rule => rule.metric),
@@ -56,11 +56,7 @@ export function createPass(options: PassOptions): SeriesMap {
 
   return {
     by: 'context',
-    context(_: Layout, source) {
-      let context = contexts.get(source)
-      if (context === undefined) contexts.set(source, (context = { isModelled: source.isModelled === true }))
-      return context
-    },
+    context: (_, source) => (source.isModelled === true ? OF_MODELLED : OF_OTHERS),
     map(series, look, context) {
       const { name, family } = series.metric
       const itsRules = byName.get(name) ?? byName.get(family)

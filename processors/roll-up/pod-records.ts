@@ -16,7 +16,7 @@ import { identifyPod, type WorkloadRules } from '../../pipeline/cluster/pod-iden
 import { isFinished } from '../../pipeline/cluster/pod-state.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
 import { haveChanged, recordLooks, type Dependencies } from '../../pipeline/model/dependencies.ts'
-import { sharedWithLast } from '../../pipeline/model/shared.ts'
+import { sharedByText, sharedWithLast } from '../../pipeline/model/shared.ts'
 import { NO_GROUPS, type Entity } from './entity.ts'
 import { Attendance, Roster } from './roster.ts'
 
@@ -134,7 +134,7 @@ function recordOf(key: string, found: FoundPod, tables: ClusterTables, seen: See
 type Attributes = Readonly<Record<string, string | undefined>>
 
 const sharedAttributes = sharedWithLast<Attributes>(isSameRecord)
-const sharedQuantities = sharedWithLast<PodRecord['quantities']>(isSameRecord)
+const sharedQuantities = sharedByText<PodRecord['quantities']>(quantities => Object.values(quantities).join(' '))
 
 function isSameRecord<V>(one: Readonly<Record<string, V>>, other: Readonly<Record<string, V>>): boolean {
   for (const name in one) if (!Object.is(one[name], other[name])) return false

@@ -2,6 +2,9 @@
  * Records that each keep their place for as long as they are there: arrays beside them stay as they are when one comes, goes or changes,
  * and only the places that have changed are looked at.
  */
+import { hashString } from '../../pipeline/model/intern.ts'
+import { NumberIndex } from '../../pipeline/model/number-index.ts'
+
 export class Places<T> {
   /** By place; undefined where nobody is. */
   readonly list: (T | undefined)[] = []
@@ -52,46 +55,47 @@ export class Places<T> {
 
 /** Such records by key. */
 export class Roster<T> extends Places<T> {
-  readonly #places = new Map<string, number>()
+  /** By place. */
+  readonly #keys: string[] = []
+  readonly #places = new NumberIndex<string>(hashString, place => this.#keys[place]!)
 
   get(key: string): T | undefined {
-    const place = this.#places.get(key)
-    return place === undefined ? undefined : this.list[place]
+    const place = this.#places.find(key)
+    return place < 0 ? undefined : this.list[place]
   }
 
   has(key: string): boolean {
-    return this.#places.has(key)
+    return this.#places.find(key) >= 0
   }
 
   /** -1 if it is not there. */
   placeOf(key: string): number {
-    return this.#places.get(key) ?? -1
+    return this.#places.find(key)
   }
 
-  keys(): Iterable<string> {
-    return this.#places.keys()
-  }
-
-  /** In the order in which they came. */
-  override *values(): Generator<T> {
-    for (const place of this.#places.values()) yield this.list[place]!
+  *keys(): Generator<string> {
+    for (let place = 0; place < this.list.length; place++) {
+      if (this.list[place] !== undefined) yield this.#keys[place]!
+    }
   }
 
   put(key: string, record: T): number {
-    const known = this.#places.get(key)
-    if (known !== undefined) {
+    const known = this.#places.find(key)
+    if (known >= 0) {
       this.replace(known, record)
       return known
     }
     const place = this.add(record)
-    this.#places.set(key, place)
+    this.#keys[place] = key
+    this.#places.add(place)
     return place
   }
 
   delete(key: string): void {
-    const place = this.#places.get(key)
-    if (place === undefined) return
+    const place = this.#places.find(key)
+    if (place < 0) return
     this.#places.delete(key)
+    this.#keys[place] = ''
     this.remove(place)
   }
 }

@@ -2,7 +2,9 @@
  * What facts are readings of, by number: GPUs, containers, hosts. A number is given to a thing when the first series speaks of it
  * and is free again when the last one is gone, so that arrays by number stay small however many come and go.
  */
+import { hashString } from '../../pipeline/model/intern.ts'
 import { EMPTY_LABELS, type Labels } from '../../pipeline/model/labels.ts'
+import { NumberIndex } from '../../pipeline/model/number-index.ts'
 
 /** Something with an entry for each thing. */
 type Column = {
@@ -14,10 +16,11 @@ type Column = {
 const FIRST_CAPACITY = 64
 
 export class Things {
-  readonly #numbers = new Map<string, number>()
   readonly #columns: Column[] = []
   readonly #free: number[] = []
+  /** By number. */
   readonly #keys: string[] = []
+  readonly #numbers = new NumberIndex<string>(hashString, number => this.#keys[number]!)
   readonly #labels: Labels[] = []
   #uses = new Uint32Array(FIRST_CAPACITY)
   #shown = new Float64Array(FIRST_CAPACITY)
@@ -48,8 +51,8 @@ export class Things {
 
   /** The number of a thing that one more series speaks of, since a certain time. */
   take(key: string, labels: Labels, timeMs: number): number {
-    let number = this.#numbers.get(key)
-    if (number === undefined) number = this.#add(key, labels)
+    const known = this.#numbers.find(key)
+    const number = known < 0 ? this.#add(key, labels) : known
     this.#uses[number]!++
     this.#shown[number] = timeMs
     this.#isMoved[number] = 1
@@ -94,7 +97,7 @@ export class Things {
 
   /** -1 if no series speaks of it. */
   find(key: string): number {
-    return this.#numbers.get(key) ?? -1
+    return this.#numbers.find(key)
   }
 
   keyOf(number: number): string {
@@ -105,15 +108,15 @@ export class Things {
     return this.#labels[number]!
   }
 
-  numbers(): Iterable<number> {
-    return this.#numbers.values()
+  *numbers(): Generator<number> {
+    for (let number = 0; number < this.#keys.length; number++) if (this.#uses[number]! > 0) yield number
   }
 
   #add(key: string, labels: Labels): number {
     const number = this.#free.pop() ?? this.#keys.length
     if (number >= this.capacity) this.#grow()
-    this.#numbers.set(key, number)
     this.#keys[number] = key
+    this.#numbers.add(number)
     this.#labels[number] = labels
     this.#version++
     for (const column of this.#columns) column.begin?.(number, key)

@@ -139,7 +139,7 @@ describe('prometheus receiver', () => {
     })
     const { active, dropped, droppedCount } = receiver.targets!()
     assert.deepEqual(
-      active.map(({ url, labels }) => [url, labels.values]),
+      active.map(({ url, labels }) => [url, [...labels.values]]),
       [['http://a:1/metrics', ['a', 'a:1', 'job']]],
     )
     assert.deepEqual(

@@ -24,6 +24,18 @@ describe('tracked metadata', () => {
     assert.deepEqual([table.get('pod'), table.get('nobody')], ['y', undefined])
   })
 
+  it('has one thing to look at for all keys while it is empty, which says so when it is not any more', () => {
+    const table = createTracked<string>()
+    const empty = table.at('pod')
+    assert.equal(table.at('node'), empty)
+    const { version } = empty
+    table.set('node', 'x')
+    assert.ok(empty.version > version)
+    assert.equal(table.at('pod').value, undefined)
+    assert.equal(table.at('pod'), table.entry('pod'))
+    assert.equal(table.at('node').value, 'x')
+  })
+
   it('does not change when it is told what it knows', () => {
     const table = createTracked<string>()
     table.set('pod', 'x')

@@ -8,7 +8,6 @@ function entity(attributes: Readonly<Record<string, string>>): Entity {
 
 function grouping(key: readonly string[] = []): Grouping {
   return new Grouping(
-    0,
     [
       ['clusterId', 'cluster'],
       ['node', 'node'],

@@ -59,7 +59,7 @@ describe('what pods belong to', () => {
   it('keeps its groups while it is named by the same pod', () => {
     const [a, b] = [record('a', 'w', { createdMs: 1 }), record('b', 'w', { createdMs: 2 })]
     const entities = of(a, b)
-    new Grouping(0, [['workload', 'workload_id']], []).slotOf(entities.all.get('w')!)
+    new Grouping([['workload', 'workload_id']], []).slotOf(entities.all.get('w')!)
     const { groups } = entities.all.get('w')!
     assert.equal(unpacked(groups).length, 1)
     entities.refresh([{ before: b, now: undefined }], [])

@@ -14,12 +14,12 @@ const SOURCE = { component: 'roll_up', name: 'x', labels: EMPTY_LABELS }
 
 /** Slot 0 is nobody's; names may repeat over time, in other slots. */
 function groupsOf(names: readonly string[]): { groups: (Group | undefined)[]; version: number } {
-  const groups = names.map((name, i) => ({ grouping: 0, labels: labelsFrom([['g', name]]), slot: i + 1, uses: 1 }))
+  const groups = names.map((name, i) => ({ labels: labelsFrom([['g', name]]), slot: i + 1 }))
   return { groups: [undefined, ...groups], version: 1 }
 }
 
 function putGroup(of: { groups: (Group | undefined)[]; version: number }, slot: number, name: string): void {
-  of.groups[slot] = { grouping: 0, labels: labelsFrom([['g', name]]), slot, uses: 1 }
+  of.groups[slot] = { labels: labelsFrom([['g', name]]), slot }
   of.version++
 }
 

@@ -21,7 +21,7 @@ describe('points that are pushed', () => {
     assert.deepEqual(texts(), [
       '{"gpu.temperature","gpu.index"="3",instance="node-a",job="gpu/agent",ok="true",otel_scope_name="dcgm",otel_scope_version="2","otel_scope_x.y"="z",ratio="0.5"} 61 10000\n',
     ])
-    assert.deepEqual(source.labels.values, ['node-a', 'gpu/agent'])
+    assert.deepEqual([...source.labels.values], ['node-a', 'gpu/agent'])
     assert.equal(source.origin?.resource.attributes.get('host.name'), 'a')
     assert.equal(source.origin?.scope.name, 'dcgm')
     assert.equal(source.name, 'gpu/agent node-a, scope dcgm')

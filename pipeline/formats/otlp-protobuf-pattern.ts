@@ -20,7 +20,7 @@ export function createProtobufPattern(
   const places = new Uint32Array(metrics.length)
   let before: MetricBytes | undefined
   writer.next[START_MS] = NaN
-  writer.openGroup(groups.arena, group)
+  writer.openGroup(groups.finish(), group)
   for (const [i, metric] of metrics.entries()) {
     if (metric !== before) {
       if (before !== undefined) writer.closeMetric()

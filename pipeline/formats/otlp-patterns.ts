@@ -8,8 +8,11 @@ import type { Groups } from './otlp-groups.ts'
 import type { Layout } from '../model/layout.ts'
 
 export type Pattern = {
-  /** A scope with all that is in it, zeros for what differs. */
+  /** A scope with all that is in it, zeros for what differs but for the times. */
   readonly bytes: Uint8Array
+  readonly view: DataView
+  /** The one time that all points in it have: that of whoever used it last. */
+  timeMs: number
   readonly length: number
   /** By point: how far the beginning of its value is from the end. */
   readonly places: Uint32Array

@@ -32,6 +32,7 @@ export function createProtobufPattern(
   }
   writer.closeMetric()
   writer.closeScope()
-  const bytes = writer.take().slice()
-  return { bytes, length: bytes.length, places, count: places.length, attributeBytes }
+  const bytes = new Uint8Array(writer.take())
+  const view = new DataView(bytes.buffer)
+  return { bytes, view, timeMs: NaN, length: bytes.length, places, count: places.length, attributeBytes }
 }

@@ -215,14 +215,9 @@ export class ProtobufWriter implements RequestWriter, PatternWriter {
     const view = this.#view
     const end = this.#at | 0
     const start = (end - length) | 0
+    if (this.next[TIME_MS]! !== pattern.timeMs) this.#stamp(pattern)
     this.#bytes.set(bytes, start)
-    if (this.next[TIME_MS]! !== this.#time[0]) this.#bitsOf(this.next[TIME_MS]!)
-    const time = this.#time[1]!
-    for (let i = 0; i < count; i++) {
-      const at = (end - places[i]!) | 0
-      view.setFloat64((at - FIXED) | 0, time, true)
-      view.setFloat64(at, values[i]!, true)
-    }
+    for (let i = 0; i < count; i++) view.setFloat64((end - places[i]!) | 0, values[i]!, true)
     if (attributeBytes > 0) {
       const from = blocks.starts[block]! | 0
       for (let i = 0; i < count; i++) {
@@ -231,6 +226,14 @@ export class ProtobufWriter implements RequestWriter, PatternWriter {
     }
     this.#at = start
     this.#closeResource(groups, group, end)
+  }
+
+  /** Many groups have the time of their batch, so it is copied with the rest. */
+  #stamp(pattern: Pattern): void {
+    const { view, places, length, count } = pattern
+    pattern.timeMs = this.next[TIME_MS]!
+    const time = this.#bitsOf(pattern.timeMs)
+    for (let i = 0; i < count; i++) view.setFloat64(length - places[i]! - FIXED, time, true)
   }
 
   take(): Uint8Array {

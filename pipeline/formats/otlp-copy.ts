@@ -1,5 +1,5 @@
 /** Copies of a few bytes: a call of `set` costs more than they do. */
-import type { PackedStrings } from './packed-strings.ts'
+import { BACK, FIRST, LAST, type PackedStrings } from './packed-strings.ts'
 
 /**
  * Copies from[start, end) so that it ends at `at`, from its end on in strides of 32 bytes: up to 31 too many before it, which is
@@ -30,13 +30,14 @@ export function copyDown(to: DataView, at: number, from: DataView, start: number
  * its bytes are a NaN.
  */
 export function copyPacked(to: DataView, at: number, from: PackedStrings, string: number, isPlain: boolean): number {
-  const { view, starts, tailStart, tailLength } = from
+  const { view, starts, parts, tailStart, tailLength } = from
   at = copyPart(to, at, view, tailStart, tailLength, isPlain)
   if (starts.length === 0) return at
-  const like = (string - from.back[string]!) | 0
+  const part = (3 * string) | 0
+  const like = (string - parts[part + BACK]!) | 0
   const own = starts[string]!
-  const first = from.first[string]!
-  const last = from.last[string]!
+  const first = parts[part + FIRST]!
+  const last = parts[part + LAST]!
   if (last > 0) at = copyPart(to, at, view, starts[like + 1]! - last, last, isPlain)
   at = copyPart(to, at, view, own, starts[string + 1]! - own, isPlain)
   return first > 0 ? copyPart(to, at, view, starts[like]!, first, isPlain) : at

@@ -7,6 +7,7 @@ import { packStrings, type PackedStrings } from './packed-strings.ts'
 /** By number of the group. */
 export type Groups = {
   readonly resources: PackedStrings
+  /** Mostly one, which other plans have, too. */
   readonly scopes: PackedStrings
   /** No eight bytes are a NaN, so that they can be copied as doubles. */
   readonly isPlain: boolean
@@ -43,11 +44,26 @@ export class GroupTable {
 
   /** All that there are; nothing comes after it. */
   finish(): Groups {
-    const [resources, scopes] = [packStrings(this.#resources, SLACK), packStrings(this.#scopes, SLACK)]
+    const resources = packStrings(this.#resources, SLACK)
+    const scopes = shared(packStrings(this.#scopes, SLACK))
     this.#resources.release()
     this.#scopes.release()
     return { resources, scopes, isPlain: this.#isPlain }
   }
+}
+
+/** Most plans have one scope, and all the same one. */
+const known = new Map<string, PackedStrings>()
+const MAX_KNOWN = 256
+
+function shared(scopes: PackedStrings): PackedStrings {
+  if (!scopes.isOne) return scopes
+  const text = scopes.read(0).toHex()
+  const before = known.get(text)
+  if (before !== undefined) return before
+  if (known.size === MAX_KNOWN) known.clear()
+  known.set(text, scopes)
+  return scopes
 }
 
 function is({ bytes, starts }: ByteArena, string: number, other: Uint8Array): boolean {

@@ -10,31 +10,25 @@ import type { ByteArena } from './byte-arena.ts'
 export class PackedStrings {
   readonly count: number
   /**
-   * What string i has of its own is bytes[starts[i], starts[i + 1]); the tail comes after all of them, and some bytes stand before
-   * them, for whoever copies in strides.
+   * What string i has of its own is in [starts[i], starts[i + 1]); the tail comes after all of them. Some bytes stand before them, for
+   * whoever copies in strides.
    */
-  bytes: Uint8Array<ArrayBuffer>
-  view: DataView
+  view: DataView<ArrayBuffer>
   readonly tailStart: number
   readonly tailLength: number
-  /** Empty, like the others, where all strings are the tail. */
+  /** Empty where all strings are the tail. */
   readonly starts: Uint32Array
-  /** How far back the one is that a string is like, and how many bytes of its beginning and of its end count. */
-  readonly back: Uint16Array
-  readonly first: Uint16Array
-  readonly last: Uint16Array
+  /** Of each three: how far back the one is that it is like, and how many bytes of its beginning and of its end count. */
+  readonly parts: Uint16Array
   readonly longest: number
 
-  constructor(count: number, bytes: Uint8Array<ArrayBuffer>, tailLength: number, parts: Parts) {
+  constructor(count: number, view: DataView<ArrayBuffer>, tailLength: number, parts: Parts) {
     this.count = count
-    this.bytes = bytes
-    this.view = new DataView(bytes.buffer)
+    this.view = view
     this.tailLength = tailLength
-    this.tailStart = bytes.length - tailLength
+    this.tailStart = view.byteLength - tailLength
     this.starts = parts.starts
-    this.back = parts.back
-    this.first = parts.first
-    this.last = parts.last
+    this.parts = parts.parts
     this.longest = parts.longest
   }
 
@@ -44,22 +38,25 @@ export class PackedStrings {
   }
 
   lengthOf(string: number): number {
-    const { starts, tailLength } = this
+    const { starts, parts, tailLength } = this
     if (starts.length === 0) return tailLength
-    return tailLength + this.first[string]! + this.last[string]! + starts[string + 1]! - starts[string]!
+    return tailLength + parts[3 * string + FIRST]! + parts[3 * string + LAST]! + starts[string + 1]! - starts[string]!
   }
 
   /** Valid until the next call. */
   read(string: number): Uint8Array {
-    const { bytes, starts, first, last, back, tailStart } = this
+    const { view, starts, parts, tailStart } = this
+    const bytes = new Uint8Array(view.buffer)
     if (starts.length === 0) return bytes.subarray(tailStart)
     const length = this.lengthOf(string)
     if (scratch.length < length) scratch = new Uint8Array(2 * length)
-    const like = string - back[string]!
+    const like = string - parts[3 * string + BACK]!
+    const first = parts[3 * string + FIRST]!
+    const last = parts[3 * string + LAST]!
     const own = bytes.subarray(starts[string], starts[string + 1])
-    scratch.set(bytes.subarray(starts[like], starts[like]! + first[string]!))
-    scratch.set(own, first[string])
-    scratch.set(bytes.subarray(starts[like + 1]! - last[string]!, starts[like + 1]), first[string]! + own.length)
+    scratch.set(bytes.subarray(starts[like], starts[like]! + first))
+    scratch.set(own, first)
+    scratch.set(bytes.subarray(starts[like + 1]! - last, starts[like + 1]), first + own.length)
     scratch.set(bytes.subarray(tailStart), length - this.tailLength)
     return scratch.subarray(0, length)
   }
@@ -70,12 +67,16 @@ export class PackedStrings {
 
   /** Nobody needs it any more: its memory is free at once, and not when garbage is looked for. */
   release(): void {
-    this.bytes = new Uint8Array(this.bytes.buffer.transfer(0))
-    this.view = new DataView(this.bytes.buffer)
+    this.view = new DataView(this.view.buffer.transfer(0))
   }
 }
 
-type Parts = Pick<PackedStrings, 'starts' | 'back' | 'first' | 'last' | 'longest'>
+type Parts = Pick<PackedStrings, 'starts' | 'parts' | 'longest'>
+
+/** Places in `parts`. */
+export const BACK = 0
+export const FIRST = 1
+export const LAST = 2
 
 let scratch = new Uint8Array(1024)
 
@@ -94,35 +95,31 @@ export function packStrings(arena: ByteArena, slack: number): PackedStrings {
   if (longest === tail) {
     const bytes = new Uint8Array(slack + tail)
     bytes.set(arena.bytes.subarray(end - tail, end), slack)
-    return new PackedStrings(count, bytes, tail, { starts: NO_STARTS, back: NONE, first: NONE, last: NONE, longest })
+    return new PackedStrings(count, new DataView(bytes.buffer), tail, { starts: NO_STARTS, parts: NO_PARTS, longest })
   }
   const strings = new Strings(arena, tail)
   const starts = new Uint32Array(count + 1)
-  const back = new Uint16Array(count)
-  const first = new Uint16Array(count)
-  const last = new Uint16Array(count)
+  const parts = new Uint16Array(3 * count)
   let like = 0
   starts[0] = slack
   for (let i = 0; i < count; i++) {
     if (i - like > MAX || (i > 0 && strings.isBetter(i, like))) like = i
-    back[i] = i - like
-    if (like !== i) {
-      first[i] = strings.first(i, like)
-      last[i] = strings.last(i, like, first[i]!)
-    }
-    starts[i + 1] = starts[i]! + strings.length(i) - first[i]! - last[i]!
+    const first = like === i ? 0 : strings.first(i, like)
+    const last = like === i ? 0 : strings.last(i, like, first)
+    parts.set([i - like, first, last], 3 * i)
+    starts[i + 1] = starts[i]! + strings.length(i) - first - last
   }
   const bytes = new Uint8Array(starts[count]! + tail)
   for (let i = 0; i < count; i++) {
-    const from = arena.starts[i]! + first[i]!
+    const from = arena.starts[i]! + parts[3 * i + FIRST]!
     bytes.set(arena.bytes.subarray(from, from + starts[i + 1]! - starts[i]!), starts[i])
   }
   bytes.set(arena.bytes.subarray(end - tail, end), starts[count])
-  return new PackedStrings(count, bytes, tail, { starts, back, first, last, longest })
+  return new PackedStrings(count, new DataView(bytes.buffer), tail, { starts, parts, longest })
 }
 
 const NO_STARTS = new Uint32Array(0)
-const NONE = new Uint16Array(0)
+const NO_PARTS = new Uint16Array(0)
 
 function longestOf({ starts, count }: ByteArena): number {
   let longest = 0

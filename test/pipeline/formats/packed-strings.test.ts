@@ -37,13 +37,13 @@ describe('packed strings', () => {
   it('take few bytes where they are like their neighbours', () => {
     const texts = gpus(1000)
     const whole = texts.join('').length
-    const { bytes } = pack(texts)
-    assert.ok(bytes.length < whole / 8, `${bytes.length} of ${whole} bytes`)
+    const { view } = pack(texts)
+    assert.ok(view.byteLength < whole / 8, `${view.byteLength} of ${whole} bytes`)
   })
 
   it('take no bytes of their own where all are the same', () => {
-    const { bytes, starts, back } = pack(Array.from({ length: 1000 }, () => 'gpucol'))
-    assert.deepEqual([bytes.length, starts.length, back.length], [SLACK + 6, 0, 0])
+    const { view, starts, parts } = pack(Array.from({ length: 1000 }, () => 'gpucol'))
+    assert.deepEqual([view.byteLength, starts.length, parts.length], [SLACK + 6, 0, 0])
   })
 
   it('are equal when their bytes are', () => {

@@ -1,4 +1,5 @@
 /** Copies of a few bytes: a call of `set` costs more than they do. */
+import { BACK, FIRST, LAST, type PackedStrings } from './packed-strings.ts'
 
 /**
  * Copies from[start, end) so that it ends at `at`, from its end on in strides of 32 bytes: up to 31 too many before it, which is
@@ -22,6 +23,30 @@ export function copyDown(to: DataView, at: number, from: DataView, start: number
     to.setFloat64((q - 32) | 0, fourth, true)
     q = (q - 32) | 0
   }
+}
+
+/**
+ * Copies a string so that it ends at `at`, and up to 31 bytes too many before it. Returns where it begins. If it is plain, no eight of
+ * its bytes are a NaN.
+ */
+export function copyPacked(to: DataView, at: number, from: PackedStrings, string: number, isPlain: boolean): number {
+  const { view, starts, parts, tailStart, tailLength } = from
+  at = copyPart(to, at, view, tailStart, tailLength, isPlain)
+  if (starts.length === 0) return at
+  const part = (3 * string) | 0
+  const like = (string - parts[part + BACK]!) | 0
+  const own = starts[string]!
+  const first = parts[part + FIRST]!
+  const last = parts[part + LAST]!
+  if (last > 0) at = copyPart(to, at, view, starts[like + 1]! - last, last, isPlain)
+  at = copyPart(to, at, view, own, starts[string + 1]! - own, isPlain)
+  return first > 0 ? copyPart(to, at, view, starts[like]!, first, isPlain) : at
+}
+
+function copyPart(to: DataView, at: number, from: DataView, start: number, length: number, isPlain: boolean): number {
+  if (isPlain) copyDown(to, at, from, start, (start + length) | 0)
+  else copyWords(to, at - length, from, start, start + length)
+  return (at - length) | 0
 }
 
 /** Copies from[start, end) to `at`, whatever the bytes are, and not a byte more. */

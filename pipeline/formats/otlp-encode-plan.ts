@@ -121,12 +121,12 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
     const { columns, starts } = order(layout, isPart, groupOf, groups.count)
     const tooMany = countUnplaced(layout, isPart, groupOf) + (plannedComposites?.leftOut ?? 0)
     blocks.trim(SLACK)
-    groups.arena.trim()
+    const packed = groups.finish()
     const metrics = listOf(layout.metrics)
-    const planned = patternTable?.plan({ layout, columns, starts, metrics, blocks, groups: groups.arena })
+    const planned = patternTable?.plan({ layout, columns, starts, metrics, blocks, groups: packed })
     return {
       layout,
-      groups: groups.arena,
+      groups: packed,
       groupOf,
       columns,
       starts,
@@ -134,7 +134,7 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
       blocks,
       isScaled: layout.scales.some(scale => scale !== ONE),
       patterns: planned?.patterns ?? [],
-      patternOf: planned?.patternOf ?? new Uint8Array(groups.count).fill(NONE),
+      patternOf: planned?.patternOf ?? new Uint8Array(groupCount(packed)).fill(NONE),
       composites: plannedComposites?.composites,
       leftOut: leftOutOf(tooMany, droppedSummaries),
     }

@@ -138,7 +138,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
 
 /** Plans have most of the bytes, and each has its own: of those that come and go none waits for garbage to be looked for. */
 function release({ groups, blocks }: EncodePlan): void {
-  groups.release()
+  groups.resources.release()
   blocks.release()
 }
 

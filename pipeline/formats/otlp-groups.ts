@@ -1,16 +1,23 @@
 /** The resources and scopes of a plan, each pair once. */
 import { ByteArena } from './byte-arena.ts'
 import { HashIndex } from './hash-index.ts'
+import { SLACK } from './otlp-dialect.ts'
+import { packStrings, type PackedStrings } from './packed-strings.ts'
 
-/** Of group g the resource is string 2g and the scope 2g + 1. */
-export class Groups extends ByteArena {
+/** By number of the group. */
+export type Groups = {
+  readonly resources: PackedStrings
+  /** Mostly one, which other plans have, too. */
+  readonly scopes: PackedStrings
   /** No eight bytes are a NaN, so that they can be copied as doubles. */
-  isPlain = true
+  readonly isPlain: boolean
 }
 
 export class GroupTable {
-  readonly arena = new Groups()
+  readonly #resources = new ByteArena()
+  readonly #scopes = new ByteArena()
   readonly #index = new HashIndex()
+  #isPlain = true
 
   get count(): number {
     return this.#index.count
@@ -18,51 +25,71 @@ export class GroupTable {
 
   /** The number of the group with these bytes. */
   intern(resource: Uint8Array, scope: Uint8Array): number {
-    const hash = hashBytes(scope, 0, scope.length, hashBytes(resource, 0, resource.length))
-    return this.#find(hash, resource, 0, resource.length, scope, 0, scope.length)
-  }
-
-  /** The same for a group of another plan. */
-  internFrom({ bytes, starts }: Groups, group: number): number {
-    const [from, between, to] = [starts[2 * group]!, starts[2 * group + 1]!, starts[2 * group + 2]!]
-    const hash = hashBytes(bytes, between, to, hashBytes(bytes, from, between))
-    return this.#find(hash, bytes, from, between, bytes, between, to)
-  }
-
-  #find(hash: number, a: Uint8Array, aFrom: number, aTo: number, b: Uint8Array, bFrom: number, bTo: number): number {
+    const hash = hashBytes(scope, hashBytes(resource))
     const { slots, hashes, mask } = this.#index
     for (let slot = hash & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
       const group = slots[slot]! - 1
-      if (hashes[group] !== hash) continue
-      if (this.#is(2 * group, a, aFrom, aTo) && this.#is(2 * group + 1, b, bFrom, bTo)) return group
+      if (hashes[group] === hash && is(this.#resources, group, resource) && is(this.#scopes, group, scope)) return group
     }
-    if (mayBeNaN(a, aFrom, aTo) || mayBeNaN(b, bFrom, bTo)) this.arena.isPlain = false
-    this.arena.add(a, aFrom, aTo)
-    this.arena.add(b, bFrom, bTo)
+    if (mayBeNaN(resource) || mayBeNaN(scope)) this.#isPlain = false
+    this.#resources.add(resource, 0, resource.length)
+    this.#scopes.add(scope, 0, scope.length)
     return this.#index.add(hash)
   }
 
-  #is(string: number, other: Uint8Array, from: number, to: number): boolean {
-    const { bytes, starts } = this.arena
-    const start = starts[string]!
-    if (starts[string + 1]! - start !== to - from) return false
-    for (let i = from; i < to; i++) if (bytes[start + i - from] !== other[i]) return false
-    return true
+  /** The same for a group of another plan. */
+  internFrom({ resources, scopes }: Groups, group: number): number {
+    return this.intern(resources.read(group).slice(), scopes.read(group))
+  }
+
+  /** All that there are; nothing comes after it. */
+  finish(): Groups {
+    const resources = packStrings(this.#resources, SLACK)
+    const scopes = shared(packStrings(this.#scopes, SLACK))
+    this.#resources.release()
+    this.#scopes.release()
+    return { resources, scopes, isPlain: this.#isPlain }
   }
 }
 
-export function groupCount(groups: Groups): number {
-  return groups.count >> 1
+/** Most plans have one scope, and all the same one. */
+const known = new Map<string, PackedStrings>()
+const MAX_KNOWN = 256
+
+function shared(scopes: PackedStrings): PackedStrings {
+  if (!scopes.isOne) return scopes
+  const text = scopes.read(0).toHex()
+  const before = known.get(text)
+  if (before !== undefined) return before
+  if (known.size === MAX_KNOWN) known.clear()
+  known.set(text, scopes)
+  return scopes
+}
+
+function is({ bytes, starts }: ByteArena, string: number, other: Uint8Array): boolean {
+  const start = starts[string]!
+  if (starts[string + 1]! - start !== other.length) return false
+  for (let i = 0; i < other.length; i++) if (bytes[start + i] !== other[i]) return false
+  return true
+}
+
+export function groupCount({ resources }: Groups): number {
+  return resources.count
+}
+
+/** The bytes of its resource and scope. */
+export function groupLength({ resources, scopes }: Groups, group: number): number {
+  return resources.lengthOf(group) + scopes.lengthOf(group)
 }
 
 /** Of text that is shorter than 16 KiB never; what was pushed may have attributes of any bytes. */
-function mayBeNaN(bytes: Uint8Array, from: number, to: number): boolean {
-  for (let i = from + 1; i < to; i++) if ((bytes[i]! & 0x7f) === 0x7f && bytes[i - 1]! >= 0xf0) return true
+function mayBeNaN(bytes: Uint8Array): boolean {
+  for (let i = 1; i < bytes.length; i++) if ((bytes[i]! & 0x7f) === 0x7f && bytes[i - 1]! >= 0xf0) return true
   return false
 }
 
-function hashBytes(bytes: Uint8Array, from: number, to: number, start = 0x811c9dc5): number {
+function hashBytes(bytes: Uint8Array, start = 0x811c9dc5): number {
   let hash = start
-  for (let i = from; i < to; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)
+  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)
   return Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) | 0
 }

@@ -37,8 +37,8 @@ export class JsonWriter implements RequestWriter {
     if (this.#at > 0) this.#bytes[this.#at++] = COMMA
     else this.#ascii(BEGIN)
     this.#isFirst.metric = true
-    this.#copy(groups, 2 * group)
-    this.#copy(groups, 2 * group + 1)
+    this.#append(groups.resources.read(group))
+    this.#append(groups.scopes.read(group))
   }
 
   openMetric({ head, headStart, headEnd, tail }: MetricBytes): void {
@@ -148,6 +148,12 @@ export class JsonWriter implements RequestWriter {
 
   #ascii(text: string): void {
     this.#at = writeAscii(this.#bytes, this.#at, text)
+  }
+
+  #append(bytes: Uint8Array): void {
+    this.#reserve(bytes.length)
+    this.#bytes.set(bytes, this.#at)
+    this.#at += bytes.length
   }
 
   #copy({ bytes, starts }: ByteArena, string: number): void {

@@ -8,8 +8,11 @@ import type { Groups } from './otlp-groups.ts'
 import type { Layout } from '../model/layout.ts'
 
 export type Pattern = {
-  /** A scope with all that is in it, zeros for what differs. */
+  /** A scope with all that is in it, zeros for what differs but for the times. */
   readonly bytes: Uint8Array
+  readonly view: DataView
+  /** The one time that all points in it have: that of whoever used it last. */
+  timeMs: number
   readonly length: number
   /** By point: how far the beginning of its value is from the end. */
   readonly places: Uint32Array
@@ -76,7 +79,7 @@ export class PatternTable {
       column => metrics[layout.metricOf[column]!]!,
     )
     const attributeBytes = blockLength(blocks, layout.labelsOf[columns[starts[group]!]!]!)
-    const scope = groups.bytes.slice(groups.starts[2 * group + 1], groups.starts[2 * group + 2])
+    const scope = groups.scopes.read(group).slice()
     const key = `${attributeBytes} ${its.map(metric => this.#numberOf(metric)).join(' ')} ${scope.toHex()}`
     let pattern = this.#known.get(key)
     if (pattern === undefined) {
@@ -132,12 +135,5 @@ function isAlike(
   for (let i = 0; i < count; i++) {
     if (metricOf[columns[starts[a]! + i]!] !== metricOf[columns[starts[b]! + i]!]) return false
   }
-  return haveOneScope(groups, a, b)
-}
-
-function haveOneScope({ bytes, starts }: Groups, a: number, b: number): boolean {
-  const [from, to, other] = [starts[2 * a + 1]!, starts[2 * a + 2]!, starts[2 * b + 1]!]
-  if (starts[2 * b + 2]! - other !== to - from) return false
-  for (let i = from; i < to; i++) if (bytes[i] !== bytes[other + i - from]) return false
-  return true
+  return groups.scopes.areEqual(a, b)
 }

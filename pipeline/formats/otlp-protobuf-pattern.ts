@@ -20,7 +20,7 @@ export function createProtobufPattern(
   const places = new Uint32Array(metrics.length)
   let before: MetricBytes | undefined
   writer.next[START_MS] = NaN
-  writer.openGroup(groups.arena, group)
+  writer.openGroup(groups.finish(), group)
   for (const [i, metric] of metrics.entries()) {
     if (metric !== before) {
       if (before !== undefined) writer.closeMetric()
@@ -32,6 +32,7 @@ export function createProtobufPattern(
   }
   writer.closeMetric()
   writer.closeScope()
-  const bytes = writer.take().slice()
-  return { bytes, length: bytes.length, places, count: places.length, attributeBytes }
+  const bytes = new Uint8Array(writer.take())
+  const view = new DataView(bytes.buffer)
+  return { bytes, view, timeMs: NaN, length: bytes.length, places, count: places.length, attributeBytes }
 }

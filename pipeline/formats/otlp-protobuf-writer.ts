@@ -3,7 +3,7 @@
  * so that everything is written once, where it stays. Points come out in reverse order.
  */
 import type { ByteArena } from './byte-arena.ts'
-import { copyDown, copyExactly, copyWords } from './otlp-copy.ts'
+import { copyDown, copyExactly, copyPacked } from './otlp-copy.ts'
 import { SLACK, type MetricBytes } from './otlp-dialect.ts'
 import type { Groups } from './otlp-groups.ts'
 import type { Shape } from './otlp-metric.ts'
@@ -190,14 +190,10 @@ export class ProtobufWriter implements RequestWriter, PatternWriter {
 
   /** What is around the metrics of a group, but for its resource. */
   closeScope(): void {
-    const { view, starts, isPlain } = this.#groups!
-    const from = starts[2 * this.#group + 1]!
-    const to = starts[2 * this.#group + 2]!
+    const { resources, scopes, isPlain } = this.#groups!
     // And for the resource.
-    this.#reserve(to - starts[2 * this.#group]! + 32)
-    const at = this.#at - (to - from)
-    const copy = isPlain ? copyExactly : copyWords
-    copy(this.#view, at, view, from, to)
+    this.#reserve(scopes.longest + resources.longest + 32)
+    const at = copyPacked(this.#view, this.#at, scopes, this.#group, isPlain)
     this.#at = this.#writeLength(at, this.#groupEnd - at, SCOPE_METRICS)
   }
 
@@ -208,29 +204,20 @@ export class ProtobufWriter implements RequestWriter, PatternWriter {
     this.#groups = undefined
   }
 
-  #closeResource({ view, starts, isPlain }: Groups, group: number, end: number): void {
-    const from = starts[2 * group]!
-    const to = starts[2 * group + 1]!
-    const at = this.#at - (to - from)
-    if (isPlain) copyExactly(this.#view, at, view, from, to)
-    else copyWords(this.#view, at, view, from, to)
+  #closeResource({ resources, isPlain }: Groups, group: number, end: number): void {
+    const at = copyPacked(this.#view, this.#at, resources, group, isPlain)
     this.#at = this.#writeLength(at, end - at, RESOURCE_METRICS)
   }
 
   group(pattern: Pattern, groups: Groups, group: number, blocks: ByteArena, block: number, values: Float64Array): void {
     const { bytes, length, places, count, attributeBytes } = pattern
-    this.#reserve(length + groups.starts[2 * group + 1]! - groups.starts[2 * group]! + 16)
+    this.#reserve(length + groups.resources.longest + 16)
     const view = this.#view
     const end = this.#at | 0
     const start = (end - length) | 0
+    if (this.next[TIME_MS]! !== pattern.timeMs) this.#stamp(pattern)
     this.#bytes.set(bytes, start)
-    if (this.next[TIME_MS]! !== this.#time[0]) this.#bitsOf(this.next[TIME_MS]!)
-    const time = this.#time[1]!
-    for (let i = 0; i < count; i++) {
-      const at = (end - places[i]!) | 0
-      view.setFloat64((at - FIXED) | 0, time, true)
-      view.setFloat64(at, values[i]!, true)
-    }
+    for (let i = 0; i < count; i++) view.setFloat64((end - places[i]!) | 0, values[i]!, true)
     if (attributeBytes > 0) {
       const from = blocks.starts[block]! | 0
       for (let i = 0; i < count; i++) {
@@ -239,6 +226,14 @@ export class ProtobufWriter implements RequestWriter, PatternWriter {
     }
     this.#at = start
     this.#closeResource(groups, group, end)
+  }
+
+  /** Many groups have the time of their batch, so it is copied with the rest. */
+  #stamp(pattern: Pattern): void {
+    const { view, places, length, count } = pattern
+    pattern.timeMs = this.next[TIME_MS]!
+    const time = this.#bitsOf(pattern.timeMs)
+    for (let i = 0; i < count; i++) view.setFloat64(length - places[i]! - FIXED, time, true)
   }
 
   take(): Uint8Array {

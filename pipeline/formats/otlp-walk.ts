@@ -4,7 +4,7 @@ import { applyScale, ONE } from '../model/scale.ts'
 import { CompositePoints } from './otlp-composite-points.ts'
 import type { EncodePlan, LeftOut } from './otlp-encode-plan.ts'
 import type { GoesOn } from './otlp-ended.ts'
-import { groupCount } from './otlp-groups.ts'
+import { groupCount, groupLength } from './otlp-groups.ts'
 import type { PlannedComposites } from './otlp-planned-composites.ts'
 import { MAX_POINTS, NONE } from './otlp-patterns.ts'
 import { START_MS, TIME_MS, VALUE, type RequestWriter } from './otlp-request-writer.ts'
@@ -74,7 +74,7 @@ export class Walk {
       if (number === NONE) break
       const pattern = patterns[number]!
       const { count } = pattern
-      const size = pattern.length + groups.starts[2 * group + 1]! - groups.starts[2 * group]! + AROUND
+      const size = pattern.length + groups.resources.lengthOf(group) + AROUND
       if (points + count > maxPoints || writer.length + size > maxBytes) break
       const first = starts[group]!
       for (let i = 0; i < count; i++) {
@@ -153,7 +153,7 @@ export class Walk {
     const writer = this.#writer
     const { next } = writer
     const end = plan.starts[group + 1]!
-    const groupBytes = groupLength(plan, group) + AROUND + writer.numberBytes
+    const groupBytes = groupLength(plan.groups, group) + AROUND + writer.numberBytes
     let isOpen = false
     let metric = -1
     let scale = ONE
@@ -284,11 +284,7 @@ export class Walk {
 type Around = { readonly headStart: number; readonly headEnd: number; readonly tail: Uint8Array }
 
 function aroundLength(plan: EncodePlan, group: number, { headStart, headEnd, tail }: Around): number {
-  return groupLength(plan, group) + headEnd - headStart + tail.length + AROUND
-}
-
-function groupLength({ groups }: EncodePlan, group: number): number {
-  return groups.starts[2 * group + 2]! - groups.starts[2 * group]!
+  return groupLength(plan.groups, group) + headEnd - headStart + tail.length + AROUND
 }
 
 /** The one that tells time and presence of a whole histogram or summary. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
+import { connect, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
@@ -133,6 +134,15 @@ describe('the prometheus exporter', () => {
       const frame = await bytesOf(address, { 'accept-encoding': 'zstd' })
       assert.ok(frame.length < plain.length / 3)
       assert.equal(zstdDecompressSync(frame).toString(), expected)
+    }))
+
+  it('writes a piece with all that stands around it in one go', () =>
+    serving({}, async ({ exporter, address }) => {
+      for (const batch of Array.from({ length: 40 }, (_, node) => nodeWith(50, 500, node))) exporter.consume(batch)
+      const { received, writes } = await rawScrape(address)
+      // The head comes with the first one, and the end with the last.
+      assert.equal(writes, chunkCount(received))
+      assert.ok(writes > 5)
     }))
 
   it('sends all of a piece that can hardly be compressed', () =>
@@ -345,4 +355,38 @@ async function bodyOf(response: IncomingMessage): Promise<Buffer> {
 
 async function bytesOf(address: string, headers: Record<string, string>): Promise<Buffer> {
   return bodyOf(await open(address, headers))
+}
+
+/** All bytes of a scrape, and how often the server wrote. */
+async function rawScrape(address: string): Promise<{ received: Buffer; writes: number }> {
+  const port = Number(address.split(':').at(-1))
+  const sockets = Socket.prototype as unknown as Record<'_write' | '_writev', (...given: unknown[]) => void>
+  const { _write, _writev } = sockets
+  let writes = 0
+  const counted = (write: (...given: unknown[]) => void) =>
+    function (this: Socket, ...given: unknown[]) {
+      if (this.localPort === port) writes++
+      write.apply(this, given)
+    }
+  Object.assign(sockets, { _write: counted(_write), _writev: counted(_writev) })
+  try {
+    const client = connect(port, '127.0.0.1')
+    client.write(`GET /metrics HTTP/1.1\r\nhost: ${address}\r\nconnection: close\r\n\r\n`)
+    const pieces: Buffer[] = []
+    for await (const piece of client) pieces.push(piece as Buffer)
+    return { received: Buffer.concat(pieces), writes }
+  } finally {
+    Object.assign(sockets, { _write, _writev })
+  }
+}
+
+function chunkCount(received: Buffer): number {
+  let count = 0
+  for (let at = received.indexOf('\r\n\r\n') + 4; ;) {
+    const end = received.indexOf('\r\n', at)
+    const length = Number.parseInt(received.subarray(at, end).toString(), 16)
+    if (length === 0) return count
+    count++
+    at = end + 2 + length + 2
+  }
 }

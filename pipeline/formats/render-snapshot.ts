@@ -105,11 +105,11 @@ export class Renderer {
 
     const kept = new Uint8Array(before?.table.exposed.length ?? 0)
     for (let i = 0; i < origin.length; i++) {
-      if (origin[i]! < 0) this.#owners.add(table.exposed[i]!)
+      if (origin[i]! < 0) this.#owners.add(table.exposed[i]!, held)
       else kept[origin[i]!] = 1
       if ((i & 0xfff) === 0xfff) yield pause
     }
-    for (let i = 0; i < kept.length; i++) if (kept[i] === 0) this.#owners.remove(before!.table.exposed[i]!)
+    for (let i = 0; i < kept.length; i++) if (kept[i] === 0) this.#owners.remove(before!.table.exposed[i]!, held)
     this.#changed()
   }
 
@@ -129,7 +129,7 @@ export class Renderer {
     const { table, metrics } = held.prepared
     this.#metrics.release(metrics)
     for (let i = 0; i < table.exposed.length; i++) {
-      this.#owners.remove(table.exposed[i]!)
+      this.#owners.remove(table.exposed[i]!, held)
       if ((i & 0xfff) === 0xfff) yield pause
     }
     this.#changed()

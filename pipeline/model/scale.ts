@@ -43,10 +43,14 @@ export function applyScale(value: number, scale: Scale): number {
   return scale === ONE ? value : scaledBy(value, scale.multiply, scale.divide)
 }
 
-/** Numbers of so many places are what people and exporters write. */
-const PLACES = 1e6
-/** Above it there are no places, and numbers are whole. */
-const MAX_WITH_PLACES = 2 ** 53 / PLACES
+/** What is to be rounded off must be much less than half of the last place: an eighth of what fits into a double is left for it. */
+const MOST = 2 ** 50
+
+/** Numbers of so many places are what people and exporters write, the larger they are the fewer. */
+function placesOf(scaled: number): number {
+  const size = Math.abs(scaled)
+  return size < MOST / 1e6 ? 1e6 : size < MOST / 1e3 ? 1e3 : 1
+}
 
 /**
  * The double next to 0.29, a hundred times, is 28.999999999999996. Where a number of few places leads back to the very value, as 29 does
@@ -54,7 +58,8 @@ const MAX_WITH_PLACES = 2 ** 53 / PLACES
  */
 export function scaledBy(value: number, multiply: number, divide: number): number {
   const scaled = (value * multiply) / divide
-  const short = Math.abs(scaled) < MAX_WITH_PLACES ? Math.round(scaled * PLACES) / PLACES : Math.round(scaled)
+  const places = placesOf(scaled)
+  const short = Math.round(scaled * places) / places
   return short !== scaled && (short * divide) / multiply === value ? short : scaled
 }
 

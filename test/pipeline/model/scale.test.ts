@@ -31,6 +31,7 @@ describe('a scale', () => {
     for (let percent = 0; percent <= 1000; percent++) {
       assert.equal(applyScale(percent / 10 / 100, scaleOf(100)), percent / 10)
     }
+    assert.equal(applyScale(8229.9292, scaleOf(1_000_000)), 8_229_929_200)
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 40 }), bytes => {
         assert.equal(applyScale(bytes / 1e6, scaleOf(1_000_000)), bytes)

@@ -39,7 +39,9 @@ export class GroupTable {
 
   /** The same for a group of another plan. */
   internFrom({ resources, scopes }: Groups, group: number): number {
-    return this.intern(resources.read(group).slice(), scopes.read(group))
+    const resource = resources.read(group)
+    // What was read is there until the next is, but for a string that is the only one.
+    return this.intern(scopes.isOne ? resource : resource.slice(), scopes.read(group))
   }
 
   /** All that there are; nothing comes after it. */

@@ -53,11 +53,10 @@ export class PackedStrings {
     const like = string - parts[3 * string + BACK]!
     const first = parts[3 * string + FIRST]!
     const last = parts[3 * string + LAST]!
-    const own = bytes.subarray(starts[string], starts[string + 1])
-    scratch.set(bytes.subarray(starts[like], starts[like]! + first))
-    scratch.set(own, first)
-    scratch.set(bytes.subarray(starts[like + 1]! - last, starts[like + 1]), first + own.length)
-    scratch.set(bytes.subarray(tailStart), length - this.tailLength)
+    let at = copy(bytes, starts[like]!, starts[like]! + first, 0)
+    at = copy(bytes, starts[string]!, starts[string + 1]!, at)
+    at = copy(bytes, starts[like + 1]! - last, starts[like + 1]!, at)
+    copy(bytes, tailStart, bytes.length, at)
     return scratch.subarray(0, length)
   }
 
@@ -79,6 +78,13 @@ export const FIRST = 1
 export const LAST = 2
 
 let scratch = new Uint8Array(1024)
+
+/** Into the scratch, byte by byte: there are so few of them that a call would cost more. Returns where it ends. */
+function copy(bytes: Uint8Array, from: number, to: number, at: number): number {
+  let end = at
+  for (let i = from; i < to; i++) scratch[end++] = bytes[i]!
+  return end
+}
 
 const MAX = 0xffff
 /** So much more than what is different from the string before makes it worth a look whether that should be the one to be like. */
@@ -189,7 +195,9 @@ class Strings {
     const end = Math.min(i + 1 + AHEAD, this.#arena.count)
     let gain = own - length
     for (let next = i + 1; next < end; next++) {
-      const less = this.#own(next, like) - this.#own(next, i)
+      const now = this.#own(next, like)
+      if (next === i + 1 && now < WORTH_A_LOOK) return false
+      const less = now - this.#own(next, i)
       if (next === i + 1 && less < WORTH_A_LOOK) return false
       gain += less
     }

@@ -42,7 +42,7 @@ const { values: options } = parseArgs({
   options: {
     targets: { type: 'string', default: '1000' },
     interval: { type: 'string', default: '5' },
-    'warm-up': { type: 'string', default: '120' },
+    'warm-up': { type: 'string', default: '240' },
     seconds: { type: 'string', default: '30' },
     windows: { type: 'string', default: '3' },
     sweep: { type: 'boolean', default: false },

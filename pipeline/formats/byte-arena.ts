@@ -6,15 +6,24 @@
  */
 export class ByteArena {
   bytes: Uint8Array
-  view: DataView
   /** String i is bytes[starts[i], starts[i + 1]). */
   starts: Uint32Array
   count = 0
+  #view: DataView | undefined
 
+  /** With room for so much. What never needs more, as what is known of a target, is all in one piece of memory. */
   constructor(bytes = 0, count = 0) {
-    this.bytes = new Uint8Array(bytes)
-    this.view = new DataView(this.bytes.buffer)
-    this.starts = new Uint32Array(count + 1)
+    const startsBytes = (count + 1) * Uint32Array.BYTES_PER_ELEMENT
+    const buffer = new ArrayBuffer(startsBytes + bytes)
+    this.starts = new Uint32Array(buffer, 0, count + 1)
+    // Where there are only starts, these have the buffer for themselves.
+    this.bytes = bytes === 0 ? new Uint8Array(0) : new Uint8Array(buffer, startsBytes)
+  }
+
+  /** Most are never looked at in this way. */
+  get view(): DataView {
+    const { buffer, byteOffset, byteLength } = this.bytes
+    return (this.#view ??= new DataView(buffer, byteOffset, byteLength))
   }
 
   get byteLength(): number {
@@ -63,14 +72,23 @@ export class ByteArena {
   }
 
   #resize(length: number): void {
-    this.bytes = new Uint8Array((this.bytes.buffer as ArrayBuffer).transfer(length))
-    this.view = new DataView(this.bytes.buffer)
+    this.bytes = new Uint8Array(resized(this.bytes, length))
+    this.#view = undefined
   }
 
   #growCount(): void {
     const length = Math.max(this.starts.length * 2, 128)
-    this.starts = new Uint32Array((this.starts.buffer as ArrayBuffer).transfer(length * this.starts.BYTES_PER_ELEMENT))
+    this.starts = new Uint32Array(resized(this.starts, length * this.starts.BYTES_PER_ELEMENT))
   }
+}
+
+/** The same bytes with more room, or less. What has a buffer with nothing else in it gives that up. */
+function resized({ buffer, byteOffset, byteLength }: Uint8Array | Uint32Array, length: number): ArrayBuffer {
+  const own = buffer as ArrayBuffer
+  if (byteLength === own.byteLength) return own.transfer(length)
+  const bytes = new Uint8Array(length)
+  bytes.set(new Uint8Array(own, byteOffset, Math.min(byteLength, length)))
+  return bytes.buffer
 }
 
 /** Those strings of both, the second arena's numbers continuing the first's, in an arena of exactly their size. */

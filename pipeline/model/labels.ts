@@ -11,6 +11,12 @@ export type Labels = {
   readonly values: readonly string[]
 }
 
+/** More labels than a label set mostly has. */
+const MOST_INSERTED = 64
+
+/** A call may have some ten thousand; whoever wants to do harm sends more labels than that. */
+const MOST_ARGUMENTS = 1000
+
 /**
  * Of label sets there are more than of anything else, so one is a single object: the list of its values, which has the names beside it.
  * Whoever asks for its values gets the set itself, as a list.
@@ -24,7 +30,8 @@ class LabelSet extends Array<string> {
   }
 
   constructor(names: readonly string[], values: readonly string[]) {
-    super(...values)
+    super(...(values.length <= MOST_ARGUMENTS ? values : values.slice(0, MOST_ARGUMENTS)))
+    for (let i = MOST_ARGUMENTS; i < values.length; i++) this.push(values[i]!)
     this.names = names
     Object.freeze(this)
   }
@@ -49,10 +56,21 @@ export function internedLabelSets(): number {
 /** The label set with these pairs. Of two pairs with one name the later counts. */
 export function labelsFrom(pairs: Iterable<readonly [string, string]>): Labels {
   const byName: ReadonlyMap<string, string> = pairs instanceof Map ? pairs : new Map(pairs)
+  if (byName.size > MOST_INSERTED) return manyLabels(byName)
   const names: string[] = []
   const values: string[] = []
   for (const [name, value] of byName) if (value !== '') insert(names, values, name, value)
   return intern(names, values)
+}
+
+/** Of many, putting each in its place would take as long as somebody likes who sends them the other way round. */
+function manyLabels(byName: ReadonlyMap<string, string>): Labels {
+  const pairs = Array.from(byName).filter(([, value]) => value !== '')
+  pairs.sort(([a], [b]) => (a < b ? -1 : 1))
+  return intern(
+    pairs.map(([name]) => name),
+    pairs.map(([, value]) => value),
+  )
 }
 
 /** Keeps both lists in the order of names. Label sets are small and mostly come in order. */

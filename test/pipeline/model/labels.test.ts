@@ -94,6 +94,17 @@ describe('labels', () => {
     assert.equal(withoutLabels(labels, new Set(['a', 'b'])), EMPTY_LABELS)
   })
 
+  it('may be as many as somebody cares to send', () => {
+    const pairs = Array.from({ length: 300_000 }, (_, i): [string, string] => [
+      `label_${String(i).padStart(6, '0')}`,
+      `${i}`,
+    ])
+    const labels = labelsFrom(pairs)
+    assert.equal(labels, labelsFrom(pairs.toReversed()))
+    for (const i of [0, 999, 1000, 299_999]) assert.equal(getLabel(labels, pairs[i]![0]), `${i}`)
+    assert.equal(labels.values.length, 300_000)
+  })
+
   it('cannot be written into', () => {
     const labels = labelsFrom([['a', '1']])
     assert.throws(() => (labels.values as string[]).push('x'))

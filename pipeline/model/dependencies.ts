@@ -11,11 +11,14 @@ export type Dependencies = readonly [versions: number, ...entries: Entry<unknown
 /** What one GPU of a pod looks at all others do, and they come one after the other: the list is shared. */
 let last: Dependencies = [0]
 
+/** What is looked at twice is noted once, unless there is so much that looking for it would take longer than noting it again. */
+const MOST_COMPARED = 64
+
 /** Runs a function with a `look` that takes note. */
 export function recordLooks<T>(run: (look: Look) => T): { result: T; dependencies: Dependencies | undefined } {
   const looked: [number, ...Entry<unknown>[]] = [0]
   const result = run(entry => {
-    if (looked.includes(entry)) return entry.value
+    if (looked.length <= MOST_COMPARED && looked.includes(entry)) return entry.value
     looked[0] += entry.version
     looked.push(entry)
     return entry.value

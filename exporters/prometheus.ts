@@ -103,12 +103,12 @@ export const prometheus = defineExporter({
       },
       timestamps: send_timestamps,
       clock: host.clock,
-      batches() {
+      hold() {
         host.demand.ask()
         latest.expire(host.clock.monotonic())
-        const batches = latest.batches()
-        const targets = targetInfo.batch(batches)
-        return targets === undefined ? batches : [...batches, targets]
+        const held = latest.hold()
+        const targets = targetInfo.batch(held.batches)
+        return targets === undefined ? held : { ...held, batches: [...held.batches, targets] }
       },
       escapingFor: (asked, batches) => plainNames.escapingFor(asked, batches),
       taken: snapshot => conflicts.see(snapshot),

@@ -32,6 +32,7 @@ export function createPace(
   failed: (batch: Batch, error: unknown) => void,
 ): Pace {
   const batches = new Deque<Batch>()
+  const copies = new Set<Batch>()
   let waiting = 0
   let isBegun = false
   let isRunning = false
@@ -79,6 +80,18 @@ export function createPace(
     if (!isWhole) return
     batches.shift()
     isBegun = false
+    if (copies.delete(batch)) (batch.values.buffer as ArrayBuffer).transfer(0)
+  }
+
+  /**
+   * Its numbers in memory of their own, which is given back as soon as they are encoded: those of a batch that waits would be old then,
+   * and still be there until V8 looks for garbage in the whole heap.
+   */
+  function copyOf(batch: Batch): Batch {
+    const { source, timeMs, outcome, layout, values, absent, times, starts } = batch
+    const copy = { source, timeMs, outcome, layout, values: values.slice(), absent, times, starts }
+    copies.add(copy)
+    return copy
   }
 
   function hurry(): void {
@@ -88,7 +101,8 @@ export function createPace(
 
   return {
     add(batch) {
-      batches.push(batch)
+      const mustWait = batches.length > 0 || isEnough()
+      batches.push(mustWait ? copyOf(batch) : batch)
       waiting += batch.values.length
       run()
     },

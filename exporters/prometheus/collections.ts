@@ -6,6 +6,7 @@ import { Renderer, type RenderStyle, type Snapshot } from '../../pipeline/format
 import { finishInTurns } from '../../pipeline/formats/render-work.ts'
 import { Collection, PagePool } from './collection.ts'
 import { Compressors } from './gzip.ts'
+import type { HeldBatches } from './latest.ts'
 import type { Format } from './negotiation.ts'
 
 /** Who comes later than this gets fresh numbers, even if another scrape is not through. */
@@ -18,8 +19,8 @@ export type CollectionsOptions = {
   readonly style: Omit<RenderStyle, 'escaping'>
   readonly timestamps: boolean
   readonly clock: Clock
-  /** The latest of each source. */
-  batches(): Batch[]
+  /** The latest of each source. Each collection releases them when nobody asks it any more. */
+  hold(): HeldBatches
   /** Which escaping writes for these what this one does. */
   escapingFor(asked: Escaping, batches: readonly Batch[]): Escaping
   /** Told of every snapshot. */
@@ -27,7 +28,12 @@ export type CollectionsOptions = {
 }
 
 type Kept = { readonly renderer: Renderer; usedMs: number; busy: Promise<unknown> }
-type Shared = { readonly startedMs: number; readonly collection: Promise<Collection>; users: number }
+type Shared = {
+  readonly startedMs: number
+  readonly collection: Promise<Collection>
+  readonly release: () => void
+  users: number
+}
 
 export class Collections {
   readonly #options: CollectionsOptions
@@ -58,6 +64,7 @@ export class Collections {
           collection => collection.end(),
           () => {},
         )
+        shared.release()
       }
     }
   }
@@ -71,14 +78,19 @@ export class Collections {
   }
 
   #share(format: Format, nowMs: number): Shared {
-    const collection = this.#take(format, nowMs, () => shared.users > 1)
-    const shared: Shared = { startedMs: nowMs, collection, users: 0 }
+    const { batches, release } = this.#options.hold()
+    const collection = this.#take(batches, format, nowMs, () => shared.users > 1)
+    const shared: Shared = { startedMs: nowMs, collection, release, users: 0 }
     return shared
   }
 
-  async #take({ syntax, escaping: asked }: Format, nowMs: number, isShared: () => boolean): Promise<Collection> {
+  async #take(
+    batches: readonly Batch[],
+    { syntax, escaping: asked }: Format,
+    nowMs: number,
+    isShared: () => boolean,
+  ): Promise<Collection> {
     const { style, timestamps, taken } = this.#options
-    const batches = this.#options.batches()
     const escaping = this.#options.escapingFor(asked, batches)
     let kept = this.#renderers.get(escaping)
     if (kept === undefined) {
@@ -88,8 +100,12 @@ export class Collections {
     kept.usedMs = nowMs
     const { renderer, busy } = kept
     const next = busy.then(() => finishInTurns(renderer.take(batches, { syntax, timestamps })))
-    // What a failure leaves behind is of no use.
-    kept.busy = next.catch(() => this.#renderers.delete(escaping))
+    kept.busy = next.then(
+      // The next one waits for this one, and keeps nothing of it.
+      () => {},
+      // What a failure leaves behind is of no use.
+      () => void this.#renderers.delete(escaping),
+    )
     const snapshot = await next
     taken(snapshot)
     return new Collection(snapshot, this.#pages, this.#compressors, isShared)

@@ -1,14 +1,26 @@
-/** What every source said last. */
+/**
+ * What every source said last, in copies that are kept here.
+ *
+ * A batch that is held until the next one comes is old by then, and its numbers take memory for a minute more, until V8 looks for garbage in
+ * the whole heap. One that is copied dies young, and the copy is written over: but never while somebody reads.
+ */
 import { pointCount, type Batch, type Source } from '../../pipeline/model/batch.ts'
 import { columnCount } from '../../pipeline/model/layout.ts'
 import { addPushed, expirePushed, type Pushed } from './pushed.ts'
 
-type Entry = { batch: Batch; arrivedMs: number; pushed: Pushed | undefined }
+/** `own` is the batch where that is a copy, which may be written over. */
+type Entry = { batch: Batch; own: OwnBatch | undefined; arrivedMs: number; pushed: Pushed | undefined }
+
+type OwnBatch = { -readonly [Part in keyof Batch]: Batch[Part] }
+
+/** What all sources said last. Nothing in it changes until it is released, once. */
+export type HeldBatches = { readonly batches: readonly Batch[]; release(): void }
 
 export class LatestBatches {
   // In the order in which the sources first came, which decides whose description of a metric is believed.
   readonly #latest = new Map<Source, Entry>()
   readonly #expirationMs: number
+  #readers = 0
 
   constructor(expirationMs: number) {
     this.#expirationMs = expirationMs
@@ -25,13 +37,35 @@ export class LatestBatches {
       source.origin === undefined || batch.outcome !== 'ok' ? undefined : addPushed(known?.pushed, batch, nowMs)
     if (known === undefined) {
       if (pushed === undefined && !hasSeries(batch)) return
-      this.#latest.set(source, { batch: pushed?.batch ?? batch, arrivedMs: nowMs, pushed })
+      const own = pushed === undefined ? this.#copy(batch, undefined) : undefined
+      this.#latest.set(source, { batch: own ?? pushed!.batch, own, arrivedMs: nowMs, pushed })
       return
     }
     known.arrivedMs = nowMs
     known.pushed = pushed
     // Of sources whose series all go elsewhere one batch without any is as good as the next.
-    if (hasSeries(batch) || hasSeries(known.batch)) known.batch = pushed?.batch ?? batch
+    if (!hasSeries(batch) && !hasSeries(known.batch)) return
+    // What was pushed is put together of several batches, in memory of its own.
+    known.own = pushed === undefined ? this.#copy(batch, known.own) : undefined
+    known.batch = known.own ?? pushed!.batch
+  }
+
+  #copy(
+    { source, timeMs, outcome, layout, values, absent, times, starts }: Batch,
+    own: OwnBatch | undefined,
+  ): OwnBatch {
+    if (own === undefined || this.#readers > 0) {
+      return { source, timeMs, outcome, layout, values: values.slice(), absent, times, starts }
+    }
+    own.timeMs = timeMs
+    own.outcome = outcome
+    own.layout = layout
+    if (own.values.length === values.length) own.values.set(values)
+    else own.values = values.slice()
+    own.absent = absent
+    own.times = times
+    own.starts = starts
+    return own
   }
 
   /** Forgets the sources from which nothing came for too long, and the series of those that are pushed. */
@@ -47,7 +81,18 @@ export class LatestBatches {
   }
 
   /** Those that have something to show. A resource that pushes has its attributes, if nothing else. */
-  batches(): Batch[] {
+  hold(): HeldBatches {
+    this.#readers++
+    const batches = this.#batches()
+    return {
+      batches,
+      release: () => {
+        this.#readers--
+      },
+    }
+  }
+
+  #batches(): Batch[] {
     const batches: Batch[] = []
     for (const { batch, pushed } of this.#latest.values()) {
       if (pushed !== undefined || hasSeries(batch)) batches.push(batch)

@@ -9,10 +9,13 @@ import { testHost } from '../../support/test-host.ts'
 function createWorld() {
   const { clock } = testHost()
   const state = { isEnough: false, taken: [] as number[], failed: 0 }
+  const seen: Batch[] = []
   let at = 0
   const encoder: Encoder = {
     add: () => assert.fail('in parts'),
-    addPart({ values }) {
+    addPart(batch) {
+      const { values } = batch
+      seen.push(batch)
       if (values.length === 13) throw new Error('unlucky')
       state.taken.push(...values.slice(at, at + 2))
       at += 2
@@ -29,7 +32,7 @@ function createWorld() {
     () => state.isEnough,
     () => state.failed++,
   )
-  return { clock, state, pace }
+  return { clock, state, pace, seen }
 }
 
 const numbers = (...batches: readonly Batch[]) => batches.flatMap(({ values }) => [...values])
@@ -55,6 +58,23 @@ describe('pace of encoding', () => {
     pace.goOn()
     assert.deepEqual(state.taken, numbers(first, second))
     assert.equal(pace.waiting, 0)
+  })
+
+  it('keeps of a batch that waits a copy, whose memory is given back when it is encoded', () => {
+    const { state, pace, seen } = createWorld()
+    state.isEnough = true
+    const batch = points(3)
+    const expected = numbers(batch)
+    pace.add(batch)
+    batch.values.fill(NaN)
+    state.isEnough = false
+    pace.goOn()
+    assert.deepEqual(state.taken, expected)
+    assert.deepEqual(
+      seen.map(({ values }) => values.length),
+      [0, 0],
+    )
+    assert.equal(batch.values.length, 3)
   })
 
   it('waits no longer than a second, whatever the destination does', async () => {

@@ -11,8 +11,8 @@ describe('what was pushed in parts', () => {
     const served = (): string => {
       for (const batch of batches.splice(0)) latest.put(batch, clock.monotonic())
       return latest
-        .batches()
-        .map(batch => textFromBatch(batch))
+        .hold()
+        .batches.map(batch => textFromBatch(batch))
         .join('')
     }
     push(resource([gauge('a', at(1, 1)), gauge('b', at(1, 2))]))
@@ -32,6 +32,6 @@ describe('what was pushed in parts', () => {
     const first = batchFromText('a 1\nb 2')
     latest.put(first, 0)
     latest.put({ ...first, absent: Uint32Array.of(0) }, 1)
-    assert.equal(textFromBatch(latest.batches()[0]!), 'b 2\n')
+    assert.equal(textFromBatch(latest.hold().batches[0]!), 'b 2\n')
   })
 })

@@ -23,6 +23,8 @@ const TICK_MS = 250
 /** After so many without anything, and after so many in all, nothing waits any longer. */
 const PATIENT_TICKS = 4
 const MAX_TICKS = 16
+/** So many columns are encoded in one go: they are less than a request. */
+const SHORT = 1024
 
 export function createPace(
   encoder: Encoder,
@@ -101,8 +103,8 @@ export function createPace(
 
   return {
     add(batch) {
-      const mustWait = batches.length > 0 || isEnough()
-      batches.push(mustWait ? copyOf(batch) : batch)
+      const mayWait = batch.values.length > SHORT || batches.length > 0 || isEnough()
+      batches.push(mayWait ? copyOf(batch) : batch)
       waiting += batch.values.length
       run()
     },

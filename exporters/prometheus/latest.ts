@@ -1,17 +1,11 @@
-/**
- * What every source said last, in copies that are kept here.
- *
- * A batch that is held until the next one comes is old by then, and its numbers take memory for a minute more, until V8 looks for garbage in
- * the whole heap. One that is copied dies young, and the copy is written over: but never while somebody reads.
- */
+/** What every source said last. */
 import { pointCount, type Batch, type Source } from '../../pipeline/model/batch.ts'
 import { columnCount } from '../../pipeline/model/layout.ts'
+import { OwnCopy, Readers } from './own-copy.ts'
 import { addPushed, expirePushed, type Pushed } from './pushed.ts'
 
-/** `own` is the batch where that is a copy, which may be written over. */
-type Entry = { batch: Batch; own: OwnBatch | undefined; arrivedMs: number; pushed: Pushed | undefined }
-
-type OwnBatch = { -readonly [Part in keyof Batch]: Batch[Part] }
+/** What was pushed is put together of several batches, in memory of its own; of all else there is a copy. */
+type Entry = { batch: Batch; copy: OwnCopy | undefined; arrivedMs: number; pushed: Pushed | undefined }
 
 /** What all sources said last. Nothing in it changes until it is released, once. */
 export type HeldBatches = { readonly batches: readonly Batch[]; release(): void }
@@ -20,7 +14,7 @@ export class LatestBatches {
   // In the order in which the sources first came, which decides whose description of a metric is believed.
   readonly #latest = new Map<Source, Entry>()
   readonly #expirationMs: number
-  #readers = 0
+  readonly #readers = new Readers()
 
   constructor(expirationMs: number) {
     this.#expirationMs = expirationMs
@@ -37,35 +31,26 @@ export class LatestBatches {
       source.origin === undefined || batch.outcome !== 'ok' ? undefined : addPushed(known?.pushed, batch, nowMs)
     if (known === undefined) {
       if (pushed === undefined && !hasSeries(batch)) return
-      const own = pushed === undefined ? this.#copy(batch, undefined) : undefined
-      this.#latest.set(source, { batch: own ?? pushed!.batch, own, arrivedMs: nowMs, pushed })
+      const entry: Entry = { batch, copy: undefined, arrivedMs: nowMs, pushed }
+      this.#latest.set(source, entry)
+      this.#keep(batch, entry)
       return
     }
     known.arrivedMs = nowMs
     known.pushed = pushed
     // Of sources whose series all go elsewhere one batch without any is as good as the next.
-    if (!hasSeries(batch) && !hasSeries(known.batch)) return
-    // What was pushed is put together of several batches, in memory of its own.
-    known.own = pushed === undefined ? this.#copy(batch, known.own) : undefined
-    known.batch = known.own ?? pushed!.batch
+    if (hasSeries(batch) || hasSeries(known.batch)) this.#keep(batch, known)
   }
 
-  #copy(
-    { source, timeMs, outcome, layout, values, absent, times, starts }: Batch,
-    own: OwnBatch | undefined,
-  ): OwnBatch {
-    if (own === undefined || this.#readers > 0) {
-      return { source, timeMs, outcome, layout, values: values.slice(), absent, times, starts }
+  #keep(batch: Batch, entry: Entry): void {
+    if (entry.pushed !== undefined) {
+      entry.batch = entry.pushed.batch
+      entry.copy = undefined
+      return
     }
-    own.timeMs = timeMs
-    own.outcome = outcome
-    own.layout = layout
-    if (own.values.length === values.length) own.values.set(values)
-    else own.values = values.slice()
-    own.absent = absent
-    own.times = times
-    own.starts = starts
-    return own
+    if (entry.copy === undefined) entry.copy = new OwnCopy(batch, this.#readers)
+    else entry.copy.put(batch, this.#readers)
+    entry.batch = entry.copy.batch
   }
 
   /** Forgets the sources from which nothing came for too long, and the series of those that are pushed. */
@@ -82,14 +67,7 @@ export class LatestBatches {
 
   /** Those that have something to show. A resource that pushes has its attributes, if nothing else. */
   hold(): HeldBatches {
-    this.#readers++
-    const batches = this.#batches()
-    return {
-      batches,
-      release: () => {
-        this.#readers--
-      },
-    }
+    return { batches: this.#batches(), release: this.#readers.begin() }
   }
 
   #batches(): Batch[] {

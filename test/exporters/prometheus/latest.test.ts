@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { LatestBatches } from '../../../exporters/prometheus/latest.ts'
+import { LatestBatches, type HeldBatches } from '../../../exporters/prometheus/latest.ts'
 import { endBatch, type Batch } from '../../../pipeline/model/batch.ts'
 import { batchFromText } from '../../support/batch-from-text.ts'
 
@@ -38,16 +38,41 @@ describe('the latest batches', () => {
     assert.deepEqual(numbers(latest.hold().batches), [5, 13, 23])
   })
 
-  it('have the memory of those before when nobody reads them any more', () => {
+  it('have the memory of those that nobody reads any more', () => {
     const latest = new LatestBatches(300_000)
-    latest.put(later(1, 10, 20), 0)
-    const held = latest.hold()
-    const [{ values }] = held.batches as [Batch]
-    held.release()
-    latest.put(later(2, 11, 21), 0)
-    const [now] = latest.hold().batches as [Batch]
-    assert.equal(now.values, values)
-    assert.deepEqual(numbers([now]), [2, 11, 21])
+    const memory = new Set<ArrayBufferLike>()
+    const read = (): HeldBatches => {
+      const held = latest.hold()
+      memory.add(held.batches[0]!.values.buffer)
+      return held
+    }
+    latest.put(later(0, 10, 0), 0)
+    let slow = read()
+    for (let i = 1; i <= 10; i++) {
+      latest.put(later(i, 10, i), 0)
+      const next = read()
+      assert.deepEqual(numbers(slow.batches), [i - 1, 10, i - 1])
+      slow.release()
+      slow = next
+    }
+    assert.equal(memory.size, 2)
+    slow.release()
+    latest.put(later(11, 10, 11), 0)
+    read()
+    assert.equal(memory.size, 2)
+  })
+
+  it('are left to one who reads for long', () => {
+    const latest = new LatestBatches(300_000)
+    latest.put(later(0, 10, 0), 0)
+    const stalled = latest.hold()
+    for (let i = 1; i <= 10; i++) {
+      latest.put(later(i, 10, i), 0)
+      const { batches, release } = latest.hold()
+      assert.deepEqual(numbers(batches), [i, 10, i])
+      release()
+    }
+    assert.deepEqual(numbers(stalled.batches), [0, 10, 0])
   })
 
   it('are as long as the series that there are', () => {

@@ -6,7 +6,7 @@ import { processors } from '../processors/registry.ts'
 import { receivers } from '../receivers/registry.ts'
 import { runCommand, type Command } from './commands/command.ts'
 import { beginFrugalStart } from './commands/frugal-heap.ts'
-import { keepOneArena } from './commands/one-arena.ts'
+import { beginFrugalMalloc } from './commands/frugal-malloc.ts'
 import { closest } from './config/closest.ts'
 import { registryLoader } from './config/load-registries.ts'
 import { extensions } from './extensions.ts'
@@ -47,7 +47,7 @@ async function main([name, ...args]: string[]): Promise<number> {
     return complain(`gpucol: unknown command "${name}"${hint}\n\n${await usage()}`)
   }
   if (name === 'run') {
-    keepOneArena()
+    beginFrugalMalloc()
     beginFrugalStart()
   }
   const command = await commands[name]!()

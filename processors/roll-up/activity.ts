@@ -89,9 +89,7 @@ export function createActivity(
     const { holder } = pair
     const isJob = 'host' in holder
     states.isJob[place] = Number(isJob)
-    states.holder[place] = isJob
-      ? model.devices.jobs.placeOf(holder.key.slice('job '.length))
-      : model.pods.placeOf(holder.key)
+    states.holder[place] = isJob ? model.devices.jobs.placeOf(holder.key) : model.pods.placeOf(holder.key)
     states.workload[place] = model.workloads.all.placeOf(holder.get('workload_id') ?? '')
   }
 
@@ -126,8 +124,7 @@ export function createActivity(
    * that cannot be reached may be from before the pod, which may have the name of the one before.
    */
   function beginning({ device, holder }: PairRecord, number: number, readMs: number): number {
-    const { isShared, device: seen } = device.assignment
-    const isNamed = seen.holders.length > 0 && !isShared
+    const isNamed = device.seen.holders.length > 0 && !device.assignment.isShared
     const shownMs = isNamed ? values.devices.shownMs(number) : readMs
     const bound = boundMs('host' in holder ? holder.host : holder)
     // A time that is yet to come is by another clock, and tells nothing.

@@ -74,7 +74,7 @@ export class PairReadings {
     if (this.#ownNumbers.size === 0) return -1
     const pod = 'host' in holder ? holder.host : holder
     if (pod === undefined) return -1
-    const { id } = device.assignment.device
+    const { id } = device.seen
     return this.#ownNumbers.get(`${pod.key}\n${device.key}`) ?? this.#ownNumbers.get(`${pod.key}\n${id}`) ?? -1
   }
 }

@@ -86,13 +86,13 @@ function isFractional(board: BoardRecord | undefined): boolean {
 }
 
 function numberOfWhole(devices: readonly DeviceRecord[], things: Things): number {
-  const whole = devices.find(({ assignment }) => assignment.device.part === undefined)
+  const whole = devices.find(({ seen }) => seen.part === undefined)
   return whole === undefined ? -1 : things.find(whole.key)
 }
 
 function partsOf(devices: readonly DeviceRecord[], things: Things): readonly Part[] {
   const parts = devices
-    .filter(({ key, assignment }) => assignment.device.part !== undefined && things.find(key) >= 0)
+    .filter(({ key, seen }) => seen.part !== undefined && things.find(key) >= 0)
     .map(({ key, assignment }) => ({ number: things.find(key), weight: assignment.weight }))
   return parts.length === 0 ? NO_PARTS : parts
 }

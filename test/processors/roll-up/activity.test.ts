@@ -15,16 +15,18 @@ import { Time } from '../../../processors/roll-up/times.ts'
 
 const SPEC = {} as ValueSpec
 
-type KeyedPair = PairRecord & { readonly key: string }
+type Keyed = { readonly key: string }
+type KeyedPair = PairRecord & Keyed
 
 /** One device, `GPU`, of which two readings may tell that it is busy. Times are in seconds. */
 function activityOf({ isWanted = true } = {}) {
   const devices = new Things()
   const readings = [0, 1].map(() => new Reading(devices, { keep: 'value', activeAbove: 0 }))
   const values = { devices, activity: (kind: string) => (kind === 'device' ? readings : []) } as unknown as Values
-  const boards = new Roster<unknown>()
-  const [pairs, jobs, pods] = [new Roster<KeyedPair>(), new Roster<JobRecord>(), new Roster<unknown>()]
-  const workloads = { all: new Roster<unknown>() }
+  const boards = new Roster<unknown>(() => 'GPU')
+  const keyOf = ({ key }: Keyed): string => key
+  const [pairs, jobs, pods] = [new Roster<KeyedPair>(keyOf), new Roster<JobRecord>(keyOf), new Roster<Keyed>(keyOf)]
+  const workloads = { all: new Roster<Keyed>(keyOf) }
   const podChanges: { before: unknown; now: unknown }[] = []
   const model = { devices: { pairs, jobs, boards }, pods, workloads, podChanges } as unknown as Model
   const pairReadings = { numbers: [] as number[], own: [-1, -1], length: 0 }
@@ -63,7 +65,7 @@ function activityOf({ isWanted = true } = {}) {
       for (const key of pairs.keys()) if (!now.some(one => one.key === key)) pairs.delete(key)
       for (const one of now) {
         const { holder } = one
-        if ('host' in holder) jobs.put(holder.key.slice('job '.length), holder)
+        if ('host' in holder) jobs.put(holder.key, holder)
         else pods.put(holder.key, holder)
         const id = holder.get('workload_id')!
         workloads.all.put(id, { key: id })
@@ -105,8 +107,13 @@ function pair(pod: string, { isShared = false, isNamed = true } = {}): KeyedPair
   const workload = isJob ? pod.slice('job '.length) : `${pod} work`
   const entity = entityFrom(name => (name === 'workload_id' ? workload : undefined))
   const holder = { ...entity, key: pod, ...(isJob && { host: undefined }) }
-  const assignment = { isShared, device: { holders: isNamed ? [{}] : [] } }
-  return { key: `${pod}\nGPU`, holder, device: { key: 'GPU', assignment }, share: 1 } as unknown as KeyedPair
+  const seen = { holders: isNamed ? [{}] : [] }
+  return {
+    key: `${pod}\nGPU`,
+    holder,
+    device: { key: 'GPU', seen, assignment: { isShared } },
+    share: 1,
+  } as unknown as KeyedPair
 }
 
 describe('activity', () => {

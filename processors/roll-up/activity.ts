@@ -84,7 +84,7 @@ export function createActivity(
 
   function follow(place: number): void {
     const pair = pairs.list[place]
-    states.follow(place, pair)
+    states.follow(place, pairs.begun.has(place))
     if (pair === undefined) return
     const { holder } = pair
     const isJob = 'host' in holder
@@ -94,7 +94,7 @@ export function createActivity(
   }
 
   function note(place: number, beforeMs: number): void {
-    if (!states.has(place)) return
+    if (pairs.list[place] === undefined) return
     const number = pairReadings.numbers[place]!
     // What it has done since is that of others, until it is known whose it is.
     if (number >= 0 && values.devices.isMoved(number)) return
@@ -137,7 +137,7 @@ export function createActivity(
     jobs,
     workloads,
     ofNumber: number => activeAt(readings, number),
-    ofPair: place => (states.has(place) ? states.activeMs[place]! : NaN),
+    ofPair: place => (pairs.list[place] === undefined ? NaN : states.activeMs[place]!),
     note() {
       if (readings.length > 0) for (let place = 0; place < pairs.list.length; place++) note(place, Infinity)
     },

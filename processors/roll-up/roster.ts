@@ -10,6 +10,7 @@ export class Places<T> {
   readonly list: (T | undefined)[] = []
   readonly #free: number[] = []
   #changed = new Set<number>()
+  #begun = new Set<number>()
 
   get size(): number {
     return this.list.length - this.#free.length
@@ -20,6 +21,11 @@ export class Places<T> {
     return this.#changed
   }
 
+  /** Of those the ones where somebody has come: at all others it may be another record, but of the same. */
+  get begun(): ReadonlySet<number> {
+    return this.#begun
+  }
+
   values(): Iterable<T> {
     return this.list.values().filter(record => record !== undefined)
   }
@@ -28,6 +34,7 @@ export class Places<T> {
   add(record: T): number {
     const place = this.#free.pop() ?? this.list.length
     this.replace(place, record)
+    this.#begun.add(place)
     return place
   }
 
@@ -50,6 +57,7 @@ export class Places<T> {
 
   settle(): void {
     if (this.#changed.size > 0) this.#changed = new Set()
+    if (this.#begun.size > 0) this.#begun = new Set()
   }
 }
 

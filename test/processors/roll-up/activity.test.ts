@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { EMPTY_LABELS } from '../../../pipeline/model/labels.ts'
 import { createActivity } from '../../../processors/roll-up/activity.ts'
+import { BoardNumbers } from '../../../processors/roll-up/board-numbers.ts'
 import { BoardTimes } from '../../../processors/roll-up/board-times.ts'
 import type { JobRecord, PairRecord } from '../../../processors/roll-up/board-records.ts'
 import { entityFrom } from '../../../processors/roll-up/entity.ts'
@@ -37,8 +38,9 @@ function activityOf({ isWanted = true } = {}) {
     pairReadings as unknown as PairReadings,
     () => Infinity,
   )
-  const boardTimes = new BoardTimes(model, values, activity, 'none')
-  boards.put('GPU', { devices: [{ key: 'GPU' }] })
+  const numbers = new BoardNumbers(model, values)
+  const boardTimes = new BoardTimes({ model, values, numbers, activity, neverActive: 'none' })
+  boards.put('GPU', { devices: [{ key: 'GPU', seen: {} }] })
 
   /** Follows what rosters say. */
   function refresh(): void {
@@ -95,6 +97,7 @@ function activityOf({ isWanted = true } = {}) {
     /** When the board was. */
     ofBoard() {
       const result = new Float64Array(1)
+      numbers.refresh()
       boardTimes.refresh()
       boardTimes.fill(result)
       return result[0]!

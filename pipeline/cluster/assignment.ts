@@ -22,8 +22,8 @@ export type Passed = { readonly holder: Holder; readonly reason: UnattributedRea
 /** Why a part of a device is nobody's. */
 export type UnattributedReason = 'free' | 'unknown_pod' | 'finished_pod' | 'share_left'
 
-export type Assignment = {
-  readonly device: SeenDevice
+/** What holds alike for all whole devices of a pod. */
+export type Attribution = {
   readonly node: string | undefined
   /** What the device is of its board: 1, or for a MIG instance its slices as a part of all that the board has. */
   readonly weight: number
@@ -31,7 +31,8 @@ export type Assignment = {
   readonly isShared: boolean
   /** Each pod and each job once; a pod inside of which several jobs run is there with each of them. */
   readonly holdings: readonly Holding[]
-  readonly passed: readonly Passed[]
   /** What is left, in parts of the device; 0 if nothing is. */
   readonly rest: { readonly share: number; readonly reason: UnattributedReason }
 }
+
+export type Assignment = Attribution & { readonly device: SeenDevice; readonly passed: readonly Passed[] }

@@ -167,13 +167,13 @@ function added(one: number, other: number): number {
   return one + other
 }
 
-/** The results by slot, of the first `length`; NaN where there is none. `complement` is what is missing to 1. */
+/** The results by slot; NaN where there is none. They may be put where the sums are. `complement` is what is missing to 1. */
 export function finish(
   { aggregate, complement }: { readonly aggregate: Aggregate; readonly complement: boolean },
   { count, main, other }: Accumulators,
   results: Float64Array = new Float64Array(count.length),
-  length = count.length,
 ): Float64Array {
+  const { length } = count
   switch (aggregate) {
     case 'mean':
     case 'ratio':

@@ -84,19 +84,17 @@ export function createActivity(
 
   function follow(place: number): void {
     const pair = pairs.list[place]
-    states.follow(place, pair)
+    states.follow(place, pairs.begun.has(place))
     if (pair === undefined) return
     const { holder } = pair
     const isJob = 'host' in holder
     states.isJob[place] = Number(isJob)
-    states.holder[place] = isJob
-      ? model.devices.jobs.placeOf(holder.key.slice('job '.length))
-      : model.pods.placeOf(holder.key)
+    states.holder[place] = isJob ? model.devices.jobs.placeOf(holder.key) : model.pods.placeOf(holder.key)
     states.workload[place] = model.workloads.all.placeOf(holder.get('workload_id') ?? '')
   }
 
   function note(place: number, beforeMs: number): void {
-    if (!states.has(place)) return
+    if (pairs.list[place] === undefined) return
     const number = pairReadings.numbers[place]!
     // What it has done since is that of others, until it is known whose it is.
     if (number >= 0 && values.devices.isMoved(number)) return
@@ -126,8 +124,7 @@ export function createActivity(
    * that cannot be reached may be from before the pod, which may have the name of the one before.
    */
   function beginning({ device, holder }: PairRecord, number: number, readMs: number): number {
-    const { isShared, device: seen } = device.assignment
-    const isNamed = seen.holders.length > 0 && !isShared
+    const isNamed = device.seen.holders.length > 0 && !device.assignment.isShared
     const shownMs = isNamed ? values.devices.shownMs(number) : readMs
     const bound = boundMs('host' in holder ? holder.host : holder)
     // A time that is yet to come is by another clock, and tells nothing.
@@ -140,7 +137,7 @@ export function createActivity(
     jobs,
     workloads,
     ofNumber: number => activeAt(readings, number),
-    ofPair: place => (states.has(place) ? states.activeMs[place]! : NaN),
+    ofPair: place => (pairs.list[place] === undefined ? NaN : states.activeMs[place]!),
     note() {
       if (readings.length > 0) for (let place = 0; place < pairs.list.length; place++) note(place, Infinity)
     },

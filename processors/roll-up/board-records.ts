@@ -1,5 +1,6 @@
 /** What roll-ups know of boards, their devices, and who has them. */
-import type { Assignment, UnattributedReason } from '../../pipeline/cluster/assignment.ts'
+import type { Attribution, UnattributedReason } from '../../pipeline/cluster/assignment.ts'
+import { deviceKey, type SeenDevice } from '../../pipeline/cluster/seen.ts'
 import type { Dependencies } from '../../pipeline/model/dependencies.ts'
 import { NO_GROUPS, type Entity } from './entity.ts'
 import { packed, unpacked, type OneOrMany } from './one-or-many.ts'
@@ -7,8 +8,14 @@ import type { PodRecord } from './pod-records.ts'
 
 export type DeviceRecord = {
   readonly key: string
-  readonly assignment: Assignment
+  readonly seen: SeenDevice
+  readonly assignment: Attribution
+}
+
+/** What was found out about a device. GPUs of one pod have it in common. */
+export type Findings = Attribution & {
   readonly dependencies: Dependencies | undefined
+  readonly clusterId: string
 }
 
 /** A board with all of its instances; where it is not cut, it is its only device. */
@@ -43,70 +50,102 @@ export type RestRecord = Entity & {
 
 // Of these there are as many as GPUs, so that a function for each would be more than what is in it.
 
-export class Board implements BoardRecord {
-  groups: Entity['groups'] = NO_GROUPS
-  /** Whether somebody has a part of it who is not known, or whom others may have an influence on. */
-  isLoose = false
-  readonly #devices: OneOrMany<DeviceRecord>
-  #pairs: OneOrMany<Pair> = []
-  #rests: OneOrMany<Rest> = []
-  readonly #clusterId: string
+const NO_PARTS: readonly never[] = []
 
-  constructor(devices: readonly DeviceRecord[], clusterId: string) {
-    this.#devices = packed(devices)
-    this.#clusterId = clusterId
-  }
+abstract class WithParts implements BoardRecord {
+  groups: Entity['groups'] = NO_GROUPS
+  /** Who has it, and what of it is nobody's: mostly one or the other. */
+  #parts: OneOrMany<Pair | Rest> = NO_PARTS
+  abstract readonly devices: readonly Device[]
+  /** The one that tells what holds for the board. */
+  abstract readonly first: Device
 
   get id(): string {
-    return firstOf(this).device.id
+    return this.first.seen.id
   }
 
-  get devices(): readonly DeviceRecord[] {
-    return unpacked(this.#devices)
+  get parts(): readonly (Pair | Rest)[] {
+    return unpacked(this.#parts)
+  }
+
+  set parts(parts: readonly (Pair | Rest)[]) {
+    this.#parts = packed(parts)
   }
 
   get pairs(): readonly Pair[] {
-    return unpacked(this.#pairs)
-  }
-
-  set pairs(pairs: readonly Pair[]) {
-    this.#pairs = packed(pairs)
+    return this.parts.filter(part => part instanceof Pair)
   }
 
   get rests(): readonly Rest[] {
-    return unpacked(this.#rests)
-  }
-
-  set rests(rests: readonly Rest[]) {
-    this.#rests = packed(rests)
+    return this.parts.filter(part => part instanceof Rest)
   }
 
   get node(): string {
-    return firstOf(this).node ?? ''
+    return this.first.assignment.node ?? ''
   }
 
   get(attribute: string): string | undefined {
-    const { device } = firstOf(this)
+    const { seen, assignment } = this.first
     switch (attribute) {
       case 'cluster':
-        return this.#clusterId
+        return assignment.clusterId
       case 'node':
         return this.node
       case 'gpu':
-        return device.index
+        return seen.index
       case 'uuid':
-        return this.id
+        return seen.id
       case 'model':
-        return device.model === undefined ? undefined : withoutBlanks(device.model)
+        return seen.model === undefined ? undefined : withoutBlanks(seen.model)
       default:
         return undefined
     }
   }
 }
 
-function firstOf({ devices }: BoardRecord): Assignment {
-  return devices[0]!.assignment
+/** A device, and where it is the only one of its board, that, too. */
+export class Device extends WithParts implements DeviceRecord {
+  readonly seen: SeenDevice
+  readonly assignment: Findings
+
+  constructor(seen: SeenDevice, assignment: Findings) {
+    super()
+    this.seen = seen
+    this.assignment = assignment
+  }
+
+  get key(): string {
+    return deviceKey(this.seen.id, this.seen.part)
+  }
+
+  get first(): Device {
+    return this
+  }
+
+  get devices(): readonly Device[] {
+    return [this]
+  }
+
+  /** Whether both are of the same, which may be another record by now. */
+  isLike({ seen: { id, part } }: DeviceRecord): boolean {
+    return this.seen.id === id && this.seen.part === part
+  }
 }
+
+export class CutBoard extends WithParts {
+  readonly devices: readonly Device[]
+
+  constructor(devices: readonly Device[]) {
+    super()
+    this.devices = devices
+  }
+
+  get first(): Device {
+    return this.devices[0]!
+  }
+}
+
+export type Board = Device | CutBoard
 
 /** There are a few models, and many boards of each. */
 const modelsWithoutBlanks = new Map<string, string>()
@@ -125,12 +164,12 @@ export class Pair implements PairRecord {
   groups: Entity['groups'] = NO_GROUPS
   /** Among all pairs. */
   place = -1
-  readonly device: DeviceRecord
+  readonly device: Device
   readonly holder: PodRecord | JobRecord
   readonly share: number
   readonly #board: BoardRecord
 
-  constructor(device: DeviceRecord, board: BoardRecord, holder: PodRecord | JobRecord, share: number) {
+  constructor(device: Device, board: BoardRecord, holder: PodRecord | JobRecord, share: number) {
     this.device = device
     this.#board = board
     this.holder = holder
@@ -139,7 +178,7 @@ export class Pair implements PairRecord {
 
   /** Whether both are of the same two, who may be other records by now. */
   isLike({ device, holder }: Pair): boolean {
-    return this.device.key === device.key && this.holder.key === holder.key
+    return this.device.isLike(device) && this.holder.key === holder.key
   }
 
   /** Where the GPU is the exporter knows best; of a pod that is not known here, nothing else does. */
@@ -157,19 +196,18 @@ export class Rest implements RestRecord {
   groups: Entity['groups'] = NO_GROUPS
   /** Among all rests. */
   place = -1
-  readonly device: DeviceRecord
+  readonly device: Device
   readonly board: BoardRecord
   readonly beside: RestRecord['beside']
 
-  constructor(device: DeviceRecord, board: BoardRecord, beside: RestRecord['beside']) {
+  constructor(device: Device, board: BoardRecord, beside: RestRecord['beside']) {
     this.device = device
     this.board = board
     this.beside = beside
   }
 
   get gpus(): number {
-    const { rest, weight } = this.device.assignment
-    return this.beside === undefined ? rest.share * weight : uncutPart(this.board)
+    return this.beside === undefined ? restOf(this.device) : uncutPart(this.board)
   }
 
   get reason(): UnattributedReason {
@@ -178,7 +216,7 @@ export class Rest implements RestRecord {
 
   /** Whether both are of the same, which may be another record by now. */
   isLike({ device, beside }: Rest): boolean {
-    return this.device.key === device.key && (this.beside === undefined) === (beside === undefined)
+    return this.device.isLike(device) && (this.beside === undefined) === (beside === undefined)
   }
 
   get(attribute: string): string | undefined {
@@ -186,25 +224,33 @@ export class Rest implements RestRecord {
   }
 }
 
-export function restsOf(board: BoardRecord): Rest[] {
+/** Of nearly all devices there is none: nothing is left, and what is used of them is that of their pod. */
+export function restsOf(board: Board): Rest[] {
   const instances = heldDevices(board)
-  const rests = instances.map(device => new Rest(device, board, undefined))
-  const whole = board.devices.find(({ assignment }) => assignment.device.part === undefined)
+  const rests = instances
+    .filter(device => restOf(device) !== 0 || device.assignment.isShared)
+    .map(device => new Rest(device, board, undefined))
+  const whole = board.devices.find(({ seen }) => seen.part === undefined)
   const isShownBeside = whole !== undefined && !instances.includes(whole)
-  if (uncutPart(board) > 0 || isShownBeside) rests.push(new Rest(whole ?? board.devices[0]!, board, instances))
+  if (uncutPart(board) > 0 || isShownBeside) rests.push(new Rest(whole ?? board.first, board, instances))
   return rests
 }
 
+/** In parts of a board. */
+function restOf({ assignment: { rest, weight } }: DeviceRecord): number {
+  return rest.share * weight
+}
+
 /** Of a board that is cut, its instances: an exporter may show the board beside them, and nobody has that. */
-export function heldDevices({ devices }: BoardRecord): readonly DeviceRecord[] {
-  const parts = devices.filter(({ assignment }) => assignment.device.part !== undefined)
+export function heldDevices<D extends DeviceRecord>({ devices }: { readonly devices: readonly D[] }): readonly D[] {
+  const parts = devices.filter(({ seen }) => seen.part !== undefined)
   return parts.length > 0 ? parts : devices
 }
 
 /** Slices that are in no instance. */
 function uncutPart(board: BoardRecord): number {
   const devices = heldDevices(board)
-  if (devices[0]!.assignment.device.part === undefined) return 0
+  if (devices[0]!.seen.part === undefined) return 0
   const cut = devices.reduce((sum, { assignment }) => sum + assignment.weight, 0)
   // Sevenths do not add up to exactly 1.
   return cut > 1 - 1e-9 ? 0 : 1 - cut

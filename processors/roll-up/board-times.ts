@@ -1,42 +1,46 @@
 /** When boards were last busy: the latest time of their devices, also of those that were away since. */
 import type { Activity } from './activity.ts'
+import type { BoardNumbers } from './board-numbers.ts'
 import type { Model } from './model.ts'
 import { roomFor } from './room.ts'
-import type { Changed } from './slots.ts'
 import { Time } from './times.ts'
 import type { Values } from './values.ts'
 
 /** What the last time of a GPU is that has not been busy since it is known: there is none, or when it was first seen. */
 export type NeverActive = 'none' | 'first_seen'
 
+export type BoardTimesOptions = {
+  readonly model: Model
+  readonly values: Values
+  /** Up to date before these are refreshed. */
+  readonly numbers: BoardNumbers
+  readonly activity: Activity
+  readonly neverActive: NeverActive
+}
+
 export class BoardTimes {
   readonly #model: Model
   readonly #values: Values
+  readonly #numbers: BoardNumbers
   readonly #activity: Activity
   readonly #neverActive: NeverActive
-  /** By place. Nearly every board has one device, for which a list would be seven times as much. */
-  readonly #numbers: (number | readonly number[])[] = []
   /** What was kept, by place; NaN if nothing was. */
   #kept = new Float64Array(0)
-  #version = -1
 
-  constructor(model: Model, values: Values, activity: Activity, neverActive: NeverActive) {
+  constructor({ model, values, numbers, activity, neverActive }: BoardTimesOptions) {
     this.#model = model
     this.#values = values
+    this.#numbers = numbers
     this.#activity = activity
     this.#neverActive = neverActive
   }
 
   refresh(): void {
     const { boards } = this.#model.devices
-    const { devices } = this.#values
-    const changed: Changed = this.#version === devices.version ? boards.changed : 'all'
-    this.#version = devices.version
+    const { changed } = this.#numbers
     this.#kept = roomFor(this.#kept, boards.list.length)
     for (const place of changed === 'all' ? boards.list.keys() : changed) {
       const keys = (boards.list[place]?.devices ?? []).map(({ key }) => key)
-      const numbers = keys.map(key => devices.find(key)).filter(number => number >= 0)
-      this.#numbers[place] = numbers.length === 1 ? numbers[0]! : numbers.slice()
       if (this.#neverActive === 'first_seen') for (const key of keys) this.#noteFirst(key)
       const times = keys.map(key => this.#activity.kept.devices.get(key)?.ms).filter(time => time !== undefined)
       this.#kept[place] = times.length === 0 ? NaN : Math.max(...times)
@@ -58,12 +62,17 @@ export class BoardTimes {
 
   /** In seconds. */
   fill(result: Float64Array): void {
-    for (let place = 0; place < this.#numbers.length; place++) {
-      const numbers = this.#numbers[place]!
-      let latest = this.#kept[place]!
-      if (typeof numbers === 'number') latest = this.#later(latest, numbers)
-      else for (const number of numbers) latest = this.#later(latest, number)
-      result[place] = latest / 1000
+    const { wholes, parts } = this.#numbers
+    const { length } = this.#model.devices.boards.list
+    for (let place = 0; place < length; place++) {
+      const whole = wholes[place]!
+      const kept = this.#kept[place]!
+      result[place] = (whole < 0 ? kept : this.#later(kept, whole)) / 1000
+    }
+    for (const [place, its] of parts) {
+      const latest = its.reduce((time, { number }) => this.#later(time, number), this.#kept[place]!)
+      const whole = wholes[place]!
+      result[place] = (whole < 0 ? latest : this.#later(latest, whole)) / 1000
     }
   }
 

@@ -29,9 +29,14 @@ export class KnownColumns {
   }
 }
 
-/** What is worked out once for all who ask at one flush, in memory that is used again at the next. */
+/** What is worked out once for all who ask at one flush, in memory that is used again at the next if somebody asks again. */
 export class FlushColumns {
   readonly #columns = new Map<string, { values: Float64Array<ArrayBuffer>; turn: number }>()
+
+  /** Forgets what nobody has asked for since a turn: much is asked for only when series come or go. */
+  sweep(turn: number): void {
+    for (const [name, column] of this.#columns) if (column.turn < turn) this.#columns.delete(name)
+  }
 
   get(name: string, turn: number, length: number, fill: (values: Float64Array) => void): Float64Array {
     let column = this.#columns.get(name)

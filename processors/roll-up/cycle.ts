@@ -6,6 +6,7 @@ import type { Batch } from '../../pipeline/model/batch.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import { accumulate, finish, Workspace, type Accumulators } from './accumulators.ts'
 import { createActivity, type Activity } from './activity.ts'
+import { BoardNumbers } from './board-numbers.ts'
 import { BoardTimes, type NeverActive } from './board-times.ts'
 import { FlushColumns } from './columns.ts'
 import type { Contributors } from './contributors.ts'
@@ -21,7 +22,6 @@ import { PairReadings } from './pair-readings.ts'
 import { createPhaseTimes, type PhaseTimes } from './phase-times.ts'
 import type { SharedMemory } from './read-contributors.ts'
 import { createRestMemory } from './rest-memory.ts'
-import { roomFor } from './room.ts'
 import type { OwnSources } from './own-sources.ts'
 import type { Rule, ValueSpec } from './rules.ts'
 import { Sets, type Members } from './sets.ts'
@@ -82,15 +82,16 @@ type Plan = {
 
 export function createCycle({ sources, rules, values, model, sharedMemory, neverActive, now }: CycleOptions): Cycle {
   const readings = new PairReadings(values, model)
+  const boardNumbers = new BoardNumbers(model, values)
   const activity = createActivity(values, activitySpec(rules), model, readings, now)
-  const boardTimes = new BoardTimes(model, values, activity, neverActive)
+  const boardTimes = new BoardTimes({ model, values, numbers: boardNumbers, activity, neverActive })
   const idleTimes = new IdleTimes(model.workloads.all, activity.workloads)
   const phaseTimes = createPhaseTimes()
   const counterTotals = createCounterTotals(values)
   const countedWorkloads = createCountedWorkloads()
   const workloadCounters = rules.filter(({ of: kind, isTotal }) => kind === 'workload' && isTotal)
   const restMemory = createRestMemory(rules, model, values, readings, sharedMemory)
-  const sets = new Sets({ model, values, readings, activity, restMemory, sharedMemory })
+  const sets = new Sets({ model, values, readings, boardNumbers, activity, restMemory, sharedMemory })
   const bundles = bundlesOf(sources, rules, sets)
   const plans = bundles.flatMap(bundle => bundle.plans)
   const totalPlans = plans.filter(({ rule }) => rule.isTotal)
@@ -99,10 +100,10 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
   const times = new FlushColumns()
   const orders = new Orders()
   const workspace = new Workspace()
-  let resultsRoom = new Float64Array(0)
   let versions = ''
   let isCompiled = false
   let flushedMs = NaN
+  let flushedTurn = 0
 
   function settle(segments?: readonly Segment[], beforeMs = Infinity): void {
     if (!isCompiled) return
@@ -143,6 +144,7 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
     versions = now
     isCompiled = true
     readings.refresh()
+    boardNumbers.refresh()
     sets.refresh()
     orders.forget()
     for (const { grouping } of bundles) grouping.sweep()
@@ -203,9 +205,7 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
     const isEstimated = estimatesOf(plan)
     const { metric } = rule
     if (rule.isTotal) return { metric, values: counterTotals.totals(rule, grouping, sums.count), isEstimated }
-    const slots = grouping.groups.length
-    resultsRoom = roomFor(resultsRoom, slots)
-    return { metric, values: finish(rule, sums, resultsRoom, slots), isEstimated }
+    return { metric, values: finish(rule, sums, sums.main), isEstimated }
   }
 
   /** By slot: a sum of which one part is an estimate is one. */
@@ -255,6 +255,8 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
       refresh(nowMs)
       settle()
       values.renew()
+      values.sweep(flushedTurn)
+      flushedTurn = values.turn
       flushedMs = nowMs
       return bundles.values().map(bundle => {
         const { output, plans: its } = bundle

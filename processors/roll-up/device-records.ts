@@ -2,23 +2,27 @@
 import { assignDevice } from '../../pipeline/cluster/assign-device.ts'
 import type { AssignmentRules } from '../../pipeline/cluster/assignment-rules.ts'
 import type { PodReader, SeenTables } from '../../pipeline/cluster/find-pod.ts'
-import { deviceKey, type SeenDevice } from '../../pipeline/cluster/seen.ts'
+import type { SeenDevice } from '../../pipeline/cluster/seen.ts'
 import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
 import { haveChanged, recordLooks } from '../../pipeline/model/dependencies.ts'
+import { sharedWithLast } from '../../pipeline/model/shared.ts'
 import type { Tracked } from '../../pipeline/model/tracked.ts'
-import { Board, heldDevices, Pair, restsOf, type Rest } from './board-records.ts'
-import type { BoardRecord, DeviceRecord, JobRecord, PairRecord, RestRecord } from './board-records.ts'
+import { CutBoard, Device, heldDevices, Pair, restsOf } from './board-records.ts'
+import type { Board, BoardRecord, Findings, JobRecord, PairRecord, Rest, RestRecord } from './board-records.ts'
 import { entityFrom } from './entity.ts'
+import { packed, unpacked, type OneOrMany } from './one-or-many.ts'
 import { recordOfPod, type PodChange, type PodRecord } from './pod-records.ts'
-import { Attendance, Places, Roster } from './roster.ts'
+import { Places, Roster } from './roster.ts'
 
 export class DeviceRecords {
-  readonly jobs = new Roster<JobRecord>()
+  readonly jobs = new Roster<JobRecord>(({ key }) => key)
   readonly #pairs = new Places<Pair>()
   readonly #rests = new Places<Rest>()
-  readonly #boards = new Roster<Board>()
-  readonly #devices = new Roster<DeviceRecord>()
-  readonly #attendance = new Attendance()
+  readonly #boards = new Roster<Board>(({ id }) => id)
+  /** Boards of which somebody has a part who is not known, or whom others may have an influence on. */
+  readonly #loose = new Set<string>()
+  /** How many devices all boards have. */
+  #size = 0
 
   get boards(): Roster<BoardRecord> {
     return this.#boards
@@ -41,90 +45,86 @@ export class DeviceRecords {
     pods: Roster<PodRecord>,
     changes: readonly PodChange[],
   ): void {
-    /** By board: devices that it had not before. */
     const touched: Touched = new Map()
-    this.#attendance.begin()
+    let size = this.#size
     for (const device of seenDevices.values()) {
-      const key = deviceKey(device.id, device.part)
-      let place = this.#devices.placeOf(key)
-      const known = place < 0 ? undefined : this.#devices.list[place]
-      if (known === undefined || known.assignment.device !== device || isOutOfDate(known)) {
-        const record = deviceRecord(key, device, tables, seen, rules.assignment)
-        place = this.#devices.put(key, record)
-        touch(touched, device.id, known === undefined ? record : undefined)
-      }
-      this.#attendance.mark(place)
+      const known = this.#deviceOf(device)
+      if (known !== undefined && known.seen === device && !isOutOfDate(known)) continue
+      if (known === undefined) size++
+      touch(touched, device.id, new Device(device, findingsOf(device, tables, seen, rules)))
     }
-    for (const key of this.#attendance.missing(this.#devices)) {
-      touch(touched, this.#devices.get(key)!.assignment.device.id)
-      this.#devices.delete(key)
-    }
-    this.#devices.settle()
+    // All that are shown are known by now.
+    if (size > seenDevices.size) this.#touchGone(touched, seenDevices)
     if (changes.length > 0) this.#touchHeld(touched, new Set(changes.map(({ before }) => before)))
     const jobs = new Map<string, JobRecord>()
-    for (const [id, added] of touched) this.#derive(id, added, pods, rules.clusterId, jobs)
+    for (const [id, made] of touched) this.#derive(id, unpacked(made), seenDevices, pods, jobs, rules.clusterId)
     this.#keepJobs(jobs)
+  }
+
+  #deviceOf({ id, part }: SeenDevice): Device | undefined {
+    const board = this.#boards.get(id)
+    if (board instanceof Device) return board.seen.part === part ? board : undefined
+    return board?.devices.find(({ seen }) => seen.part === part)
+  }
+
+  #touchGone(touched: Touched, seenDevices: Tracked<SeenDevice>): void {
+    for (const board of this.#boards.values()) {
+      if (board.devices.some(({ key }) => seenDevices.get(key) === undefined)) touch(touched, board.id)
+    }
   }
 
   /** Boards whose devices are the same, but not those who have them. */
   #touchHeld(touched: Touched, gone: ReadonlySet<PodRecord | undefined>): void {
-    for (const board of this.#boards.list) {
-      if (board === undefined) continue
-      if (board.isLoose || isHeldBy(board.pairs, gone)) touch(touched, board.id)
-    }
+    for (const id of this.#loose) touch(touched, id)
+    for (const pair of this.#pairs.list)
+      if (pair !== undefined && isHeldBy(pair, gone)) touch(touched, pair.device.seen.id)
   }
 
+  /** `made` are the devices of the board that it had not before, or that are others by now. */
   #derive(
     id: string,
-    added: readonly DeviceRecord[],
+    made: readonly Device[],
+    seenDevices: Tracked<SeenDevice>,
     pods: Roster<PodRecord>,
-    clusterId: string,
     jobs: Map<string, JobRecord>,
+    clusterId: string,
   ): void {
     const known = this.#boards.get(id)
-    const before = (known?.devices ?? []).map(({ key }) => this.#devices.get(key)).filter(one => one !== undefined)
-    const devices = before.concat(added)
-    if (devices.length === 0) return this.#drop(known)
-    const board = this.#boardOf(known, devices, clusterId)
-    const [pairs, rests] = [known?.pairs ?? [], known?.rests ?? []]
-    board.isLoose = false
-    board.pairs = follow(
-      this.#pairs,
-      pairs,
-      heldDevices(board).flatMap(device => this.#pairsOf(device, board, pods, clusterId, jobs)),
-      isSamePair,
-    )
-    board.rests = follow(this.#rests, rests, restsOf(board))
+    const before = known?.devices ?? NONE
+    const devices = before
+      .filter(({ key }) => seenDevices.get(key) !== undefined)
+      .map(one => made.find(other => other.isLike(one)) ?? one)
+      .concat(made.filter(one => !before.some(other => other.isLike(one))))
+    this.#size += devices.length - before.length
+    this.#loose.delete(id)
+    const board = boardOf(known, devices)
+    const now =
+      board === undefined ? [] : heldDevices(board).flatMap(one => this.#pairsOf(one, board, pods, jobs, clusterId))
+    const pairs = follow(this.#pairs, known?.pairs ?? [], now, isSamePair)
+    const rests = follow(this.#rests, known?.rests ?? [], board === undefined ? [] : restsOf(board))
+    if (board === undefined) {
+      this.#boards.delete(id)
+      return
+    }
+    if (known !== board && known !== undefined) known.parts = []
+    board.parts = [...pairs, ...rests]
     // Who has it is part of what it tells.
     this.#boards.touch(this.#boards.put(id, board))
   }
 
-  #drop(board: Board | undefined): void {
-    if (board === undefined) return
-    follow(this.#pairs, board.pairs, [])
-    follow(this.#rests, board.rests, [])
-    this.#boards.delete(board.id)
-  }
-
-  #boardOf(known: Board | undefined, devices: readonly DeviceRecord[], clusterId: string): Board {
-    const before = known?.devices
-    const isSame = before?.length === devices.length && devices.every((one, i) => before[i] === one)
-    return isSame ? known! : new Board(devices, clusterId)
-  }
-
   #pairsOf(
-    device: DeviceRecord,
+    device: Device,
     board: Board,
     pods: Roster<PodRecord>,
-    clusterId: string,
     jobs: Map<string, JobRecord>,
+    clusterId: string,
   ): Pair[] {
     const pairs: Pair[] = []
     for (const { pod, job, share } of device.assignment.holdings) {
       const host = pod === undefined ? undefined : recordOfPod(pods, pod.pod)
       const holder = job === undefined ? host : this.#jobOf(job, host, clusterId, jobs)
       // Devices may name a job differently, so those of jobs are always looked at together.
-      board.isLoose ||= holder === undefined || job !== undefined
+      if (holder === undefined || job !== undefined) this.#loose.add(board.id)
       // A pod that the devices hang on is among the pods, except for the moment in which it goes.
       if (holder !== undefined) pairs.push(new Pair(device, board, holder, share))
     }
@@ -134,39 +134,44 @@ export class DeviceRecords {
   #jobOf(job: string, host: PodRecord | undefined, clusterId: string, jobs: Map<string, JobRecord>): JobRecord {
     const made = jobs.get(job)
     if (made !== undefined) return made
-    const before = this.jobs.get(job)
+    const before = this.jobs.get(jobKey(job))
     const record = before !== undefined && before.host === host ? before : jobRecord(job, host, clusterId)
     jobs.set(job, record)
     return record
   }
 
   #keepJobs(made: ReadonlyMap<string, JobRecord>): void {
-    for (const [job, record] of made) this.jobs.put(job, record)
+    for (const record of made.values()) this.jobs.put(record.key, record)
     if (this.jobs.size === 0) return
     const held = new Set(Array.from(this.#pairs.values(), ({ holder }) => holder.key))
-    for (const [job, { key }] of [...this.jobs.keys()].map(one => [one, this.jobs.get(one)!] as const)) {
-      if (!held.has(key)) this.jobs.delete(job)
-    }
+    for (const key of this.jobs.keys()) if (!held.has(key)) this.jobs.delete(key)
   }
 }
 
-type Touched = Map<string, readonly DeviceRecord[]>
+/** By board: devices that it had not before, or that are others by now. At the start these are all boards. */
+type Touched = Map<string, OneOrMany<Device>>
 
-function touch(touched: Touched, id: string, added?: DeviceRecord): void {
+function touch(touched: Touched, id: string, made?: Device): void {
   const before = touched.get(id) ?? NONE
-  // At the start these are all boards: a list that is added to has room for many more.
-  touched.set(id, added === undefined ? before : before.concat(added))
+  touched.set(id, made === undefined ? before : packed([...unpacked(before), made]))
 }
 
-const NONE: readonly DeviceRecord[] = []
+const NONE: readonly Device[] = []
 
-function isOutOfDate({ dependencies }: DeviceRecord): boolean {
+function isOutOfDate({ assignment: { dependencies } }: Device): boolean {
   return dependencies !== undefined && haveChanged(dependencies)
 }
 
-function isHeldBy(pairs: readonly PairRecord[], pods: ReadonlySet<PodRecord | undefined>): boolean {
-  for (const { holder } of pairs) if (pods.has('pod' in holder ? holder : holder.host)) return true
-  return false
+function isHeldBy({ holder }: PairRecord, pods: ReadonlySet<PodRecord | undefined>): boolean {
+  return pods.has('pod' in holder ? holder : holder.host)
+}
+
+/** A board with one device is that device. */
+function boardOf(known: Board | undefined, devices: readonly Device[]): Board | undefined {
+  if (devices.length < 2) return devices[0]
+  const before = known?.devices
+  const isSame = before?.length === devices.length && devices.every((one, i) => before[i] === one)
+  return isSame ? known : new CutBoard(devices)
 }
 
 /** What a board has, and its place: one that was there before keeps its place. */
@@ -193,18 +198,35 @@ function isSamePair(one: Pair, other: Pair): boolean {
   return one.device === other.device && one.holder === other.holder && one.share === other.share
 }
 
-function deviceRecord(
-  key: string,
+function findingsOf(
   device: SeenDevice,
   tables: ClusterTables,
   seen: SeenTables,
-  rules: AssignmentRules,
-): DeviceRecord {
+  { assignment: rules, clusterId }: { readonly assignment: AssignmentRules; readonly clusterId: string },
+): Findings {
   const { result, dependencies } = recordLooks(look => {
     const reader: PodReader = { look, tables, seen }
     return assignDevice(reader, device, rules)
   })
-  return { key, assignment: result, dependencies }
+  const { node, weight, isShared, holdings, rest } = result
+  return sharedFindings({ node, weight, isShared, holdings, rest, dependencies, clusterId })
+}
+
+/** GPUs of a pod follow each other. */
+const sharedFindings = sharedWithLast<Findings>(
+  (one, other) =>
+    one.node === other.node &&
+    one.weight === other.weight &&
+    one.isShared === other.isShared &&
+    one.holdings === other.holdings &&
+    one.rest.share === other.rest.share &&
+    one.rest.reason === other.rest.reason &&
+    one.dependencies === other.dependencies &&
+    one.clusterId === other.clusterId,
+)
+
+function jobKey(job: string): string {
+  return `job ${job}`
 }
 
 function jobRecord(job: string, host: PodRecord | undefined, clusterId: string): JobRecord {
@@ -218,5 +240,5 @@ function jobRecord(job: string, host: PodRecord | undefined, clusterId: string):
     job_name: job,
     job_type: 'training',
   }
-  return { ...entityFrom(attribute => own[attribute] ?? host?.get(attribute)), key: `job ${job}`, host }
+  return { ...entityFrom(attribute => own[attribute] ?? host?.get(attribute)), key: jobKey(job), host }
 }

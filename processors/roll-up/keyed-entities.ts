@@ -18,7 +18,7 @@ type Draft = { readonly key: string; readonly members: Set<PodRecord>; source: M
 export type Relabelled = { readonly entity: KeyedEntity; readonly before: Groups }
 
 export class KeyedEntities {
-  readonly all = new Roster<KeyedEntity>()
+  readonly all = new Roster<KeyedEntity>(({ key }) => key)
   readonly #attribute: string
   readonly #drafts = new Map<string, Draft>()
   #jobs = new Map<string, Entity>()

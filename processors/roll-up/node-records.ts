@@ -25,7 +25,7 @@ const gpuCount = inAnySpelling('nvidia.com/gpu.count')
 const gpuProduct = inAnySpelling('nvidia.com/gpu.product')
 
 export class NodeRecords {
-  readonly all = new Roster<NodeRecord>()
+  readonly all = new Roster<NodeRecord>(({ name }) => name)
   readonly #clusterId: string
   #nodepool: readonly LookUp[] = []
   #isOutdated = false

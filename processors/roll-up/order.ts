@@ -68,8 +68,13 @@ export function orderOf(placed: Placed, { columns, first, length: width }: Shape
     members[at] = number
     if (itsWeights !== undefined) itsWeights[at] = weights![place]!
   }
-  return { ...apart(begins, members, itsWeights), begins, members, weights: itsWeights, silent }
+  const { firsts, several } = apart(begins, members, itsWeights)
+  // Where all are alone nothing else is asked for.
+  if (several.length === 0) return { firsts, several, begins: NONE, members: NONE, weights: undefined, silent }
+  return { firsts, several, begins, members, weights: itsWeights, silent }
 }
+
+const NONE = new Int32Array(0)
 
 function counts({ slots, numbers }: Placed, place: number): boolean {
   return slots[place] !== 0 && (numbers === undefined || numbers[place]! >= 0)

@@ -10,8 +10,8 @@ export class PairReadings {
   /** By place of the pair: the number of its device, and that of its own reading; -1 if there is none. */
   numbers = new Int32Array(0)
   own = new Int32Array(0)
-  /** As `numbers`, but of devices that are not shared: amounts of others are those of all who share them. */
-  unshared = new Int32Array(0)
+  /** As `numbers`, but of devices that are not shared: amounts of others are those of all who share them. Where none is, the same. */
+  unshared = this.numbers
   /** Whether any pair has a reading of its own. */
   hasOwn = false
   isShared = new Uint8Array(0)
@@ -39,7 +39,6 @@ export class PairReadings {
     const length = this.length
     this.numbers = roomFor(this.numbers, length)
     this.own = roomFor(this.own, length)
-    this.unshared = roomFor(this.unshared, length)
     this.isShared = roomFor(this.isShared, length)
     const { devices } = this.#values
     const isOther = this.#followOwn() || this.#version !== devices.version
@@ -48,6 +47,8 @@ export class PairReadings {
     else for (const place of pairs.changed) this.#set(place, pairs.list[place])
     this.changed = isOther ? 'all' : pairs.changed
     this.hasOwn = this.own.subarray(0, length).some(number => number >= 0)
+    const hasShared = this.isShared.subarray(0, length).includes(1)
+    this.unshared = hasShared ? this.numbers.map((number, i) => (this.isShared[i] === 1 ? -1 : number)) : this.numbers
   }
 
   #set(place: number, pair: PairRecord | undefined): void {
@@ -55,7 +56,6 @@ export class PairReadings {
     this.numbers[place] = pair === undefined ? -1 : this.#values.devices.find(pair.device.key)
     // The exporter of the GPU says that it is there, and whose.
     this.own[place] = isShared && this.numbers[place]! >= 0 ? this.ownOf(pair) : -1
-    this.unshared[place] = isShared ? -1 : this.numbers[place]!
     this.isShared[place] = Number(isShared)
   }
 
@@ -74,7 +74,7 @@ export class PairReadings {
     if (this.#ownNumbers.size === 0) return -1
     const pod = 'host' in holder ? holder.host : holder
     if (pod === undefined) return -1
-    const { id } = device.assignment.device
+    const { id } = device.seen
     return this.#ownNumbers.get(`${pod.key}\n${device.key}`) ?? this.#ownNumbers.get(`${pod.key}\n${id}`) ?? -1
   }
 }

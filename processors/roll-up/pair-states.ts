@@ -1,5 +1,4 @@
 /** What is kept of each pair beside when it was busy, by its place: columns, since all of them are looked at with every flush. */
-import type { PairRecord } from './board-records.ts'
 import { roomFor } from './room.ts'
 
 export class PairStates {
@@ -12,18 +11,11 @@ export class PairStates {
   isJob = new Uint8Array(0)
   holder = new Int32Array(0)
   workload = new Int32Array(0)
-  readonly #pairs: (PairRecord | undefined)[] = []
 
-  has(place: number): boolean {
-    return this.#pairs[place] !== undefined
-  }
-
-  /** The pair at a place from now on. What is known of one stays, whichever record tells of it. */
-  follow(place: number, pair: PairRecord | undefined): void {
-    const before = this.#pairs[place]
-    this.#pairs[place] = pair
+  /** Makes room for the pair at a place. What is known of one stays, whichever record tells of it, unless it is another that has begun. */
+  follow(place: number, hasBegun: boolean): void {
     this.#grow(place + 1)
-    if (before?.holder.key === pair?.holder.key && before?.device.key === pair?.device.key) return
+    if (!hasBegun) return
     this.sinceMs[place] = NaN
     this.activeMs[place] = NaN
     this.hadOwn[place] = 0

@@ -59,7 +59,7 @@ export function recordOfPod(records: Roster<PodRecord>, pod: Pod): PodRecord | u
 export type PodChange = { readonly before: PodRecord | undefined; readonly now: PodRecord | undefined }
 
 export class PodRecords {
-  readonly all = new Roster<PodRecord>()
+  readonly all = new Roster<PodRecord>(({ key }) => key)
   readonly #attendance = new Attendance()
   #isOutdated = false
 

@@ -12,6 +12,8 @@ import { Roster } from './roster.ts'
 export type Unlimited = 'inf' | '-1' | 'omit'
 
 export type QuotaRecord = Entity & {
+  /** Its number among those of its kind. */
+  readonly key: string
   /** All that it says, to see whether that has changed. */
   readonly text: string
   /** NaN where nothing is told. */
@@ -25,8 +27,8 @@ export type QuotaRules = {
 }
 
 export class QuotaRecords {
-  readonly projects = new Roster<QuotaRecord>()
-  readonly queues = new Roster<QuotaRecord>()
+  readonly projects = new Roster<QuotaRecord>(({ key }) => key)
+  readonly queues = new Roster<QuotaRecord>(({ key }) => key)
 
   refresh(tables: ClusterTables, seen: SeenTables, rules: QuotaRules): void {
     const { projects, queues } = recordsOf(tables, seen, rules)
@@ -38,10 +40,10 @@ export class QuotaRecords {
 /** One that says the same as before is the same. */
 function follow(roster: Roster<QuotaRecord>, records: readonly QuotaRecord[]): void {
   for (let i = records.length; roster.has(String(i)); i++) roster.delete(String(i))
-  records.forEach((record, i) => {
-    const known = roster.get(String(i))
-    roster.put(String(i), known?.text === record.text ? known : record)
-  })
+  for (const record of records) {
+    const known = roster.get(record.key)
+    roster.put(record.key, known?.text === record.text ? known : record)
+  }
 }
 
 function recordsOf(
@@ -55,11 +57,12 @@ function recordsOf(
   const byProject = Map.groupBy(projects, ({ project }) => project!)
   const queues = [...projects, ...departments, ...shared].filter(({ origin }) => origin !== 'resourcequota')
   return {
-    projects: Array.from(byProject, ([project, rows]) =>
-      recordOf({ project, department: rows[0]!.department }, summed(rows), rules),
+    projects: Array.from(byProject, ([project, rows], i) =>
+      recordOf(i, { project, department: rows[0]!.department }, summed(rows), rules),
     ),
-    queues: queues.map(row =>
+    queues: queues.map((row, i) =>
       recordOf(
+        i,
         { queue: row.name, project: row.project, department: row.department, nodepool: row.nodepool },
         row,
         rules,
@@ -82,6 +85,7 @@ function summed(rows: readonly Quota[]): QuotaAmounts {
 }
 
 function recordOf(
+  number: number,
   names: Readonly<Record<string, string | undefined>>,
   { gpus, cpuCores, memoryBytes }: QuotaAmounts,
   { clusterId, unlimited }: { readonly clusterId: string; readonly unlimited: Unlimited },
@@ -104,7 +108,8 @@ function recordOf(
     cpu_quota: textOf(quantities.cpu_cores, 1000),
     memory_quota: textOf(quantities.memory_bytes, 1e-6),
   }
-  return { ...entityFrom(attribute => attributes[attribute]), text: JSON.stringify(attributes), quantities }
+  const entity = entityFrom(attribute => attributes[attribute])
+  return { ...entity, key: String(number), text: JSON.stringify(attributes), quantities }
 }
 
 /** As the objects of Run:ai write them: whole numbers of thousandths of a core and of MB. */

@@ -1,8 +1,9 @@
 /** Contributors whose values are read: GPUs, pairs, containers, hosts, what is left of GPUs, and series as they are. */
 import { getLabel, type Labels } from '../../pipeline/model/labels.ts'
-import { FlushColumns, KnownColumns } from './columns.ts'
+import { KnownColumns } from './columns.ts'
 import { meets, type Contributors } from './contributors.ts'
-import { heldDevices, type BoardRecord, type DeviceRecord } from './board-records.ts'
+import type { BoardNumbers, Part } from './board-numbers.ts'
+import { heldDevices, type BoardRecord } from './board-records.ts'
 import { divided, type Measured } from './divided-memory.ts'
 import { entityFrom, type Entity } from './entity.ts'
 import type { Model } from './model.ts'
@@ -12,29 +13,20 @@ import { PodsOfThings } from './pods-of-things.ts'
 import { partOf, type RestMemory } from './rest-memory.ts'
 import { roomFor } from './room.ts'
 import type { Changed } from './slots.ts'
-import type { Things } from './things.ts'
 import { isQuantity, type Values } from './values.ts'
 
-type Part = { readonly number: number; readonly weight: number }
-
-const NO_PARTS: readonly Part[] = []
-
-export function gpuContributors({ devices: { boards }, at }: Model, values: Values): Contributors {
+export function gpuContributors(
+  { devices: { boards }, at }: Model,
+  values: Values,
+  numbers: BoardNumbers,
+): Contributors {
   const known = new KnownColumns()
-  const read = new FlushColumns()
-  const parts: (readonly Part[])[] = []
-  let wholes = new Int32Array(0)
-  let version = -1
-
-  function set(place: number): void {
-    const board = boards.list[place]
-    wholes[place] = board === undefined ? -1 : numberOfWhole(board.devices, values.devices)
-    parts[place] = board === undefined ? NO_PARTS : partsOf(board.devices, values.devices)
-  }
+  const read = values.flushColumns()
+  const { parts } = numbers
 
   /** Whether anything is read of it. */
   function isAlive(place: number): boolean {
-    return wholes[place]! >= 0 || parts[place]!.length > 0
+    return numbers.wholes[place]! >= 0 || parts.has(place)
   }
 
   return {
@@ -42,34 +34,32 @@ export function gpuContributors({ devices: { boards }, at }: Model, values: Valu
       return boards.list.length
     },
     refresh() {
-      const { length } = boards.list
-      const changed: Changed = version === values.devices.version ? boards.changed : 'all'
-      version = values.devices.version
-      wholes = roomFor(wholes, length)
-      if (changed === 'all') for (let place = 0; place < length; place++) set(place)
-      else for (const place of changed) set(place)
-      known.update(changed, length)
-      return changed
+      known.update(numbers.changed, boards.list.length)
+      return numbers.changed
     },
     entity(level, place) {
       const board = boards.list[place]
       return board !== undefined && isAlive(place) ? at(level, board, board.node) : undefined
     },
+    unplaced(spec) {
+      if (isQuantity('gpu', spec) || parts.size > 0) return undefined
+      return { values: values.evaluate('device', spec), numbers: numbers.wholes }
+    },
     values(spec) {
       if (spec === undefined) return known.get('1', place => (isAlive(place) ? 1 : NaN))
       if (isQuantity('gpu', spec)) {
         const quantity = spec.terms[0]!.facts[0]
-        if (quantity === 'mig') return known.get(quantity, place => Number(parts[place]!.length > 0))
+        if (quantity === 'mig') return known.get(quantity, place => Number(parts.has(place)))
         if (quantity === 'fractional') return known.get(quantity, place => Number(isFractional(boards.list[place])))
         return known.get('allocated', place => Number(isAllocated(boards.list[place])))
       }
       const { length } = boards.list
       return read.get(spec.key, values.turn, length, result => {
         const column = values.evaluate('device', spec)
-        for (let i = 0; i < length; i++) {
-          const whole = wholes[i]!
-          const value = whole < 0 ? NaN : column[whole]!
-          result[i] = value !== value && parts[i] !== NO_PARTS ? ofParts(parts[i]!, column, spec.isAmount) : value
+        const { wholes } = numbers
+        for (let i = 0; i < length; i++) result[i] = wholes[i]! < 0 ? NaN : column[wholes[i]!]!
+        for (const [i, its] of parts) {
+          if (Number.isNaN(result[i])) result[i] = ofParts(its, column, spec.isAmount)
         }
       })
     },
@@ -83,18 +73,6 @@ function isAllocated(board: BoardRecord | undefined): boolean {
 /** Whether somebody has it who asked for a part of one. */
 function isFractional(board: BoardRecord | undefined): boolean {
   return board?.pairs.some(({ holder }) => holder.get('gpu_share') === 'part') ?? false
-}
-
-function numberOfWhole(devices: readonly DeviceRecord[], things: Things): number {
-  const whole = devices.find(({ assignment }) => assignment.device.part === undefined)
-  return whole === undefined ? -1 : things.find(whole.key)
-}
-
-function partsOf(devices: readonly DeviceRecord[], things: Things): readonly Part[] {
-  const parts = devices
-    .filter(({ key, assignment }) => assignment.device.part !== undefined && things.find(key) >= 0)
-    .map(({ key, assignment }) => ({ number: things.find(key), weight: assignment.weight }))
-  return parts.length === 0 ? NO_PARTS : parts
 }
 
 /** Amounts add up. Of what is relative, slices in no instance have nothing. */
@@ -120,7 +98,7 @@ export function pairContributors(
   sharedMemory: SharedMemory,
 ): Contributors {
   const known = new KnownColumns()
-  const read = new FlushColumns()
+  const read = values.flushColumns()
   const share = (place: number): number => pairs.list[place]?.share ?? NaN
   const weight = (place: number): number => pairs.list[place]?.device.assignment.weight ?? NaN
   const equal = new Map<Float64Array, boolean>()
@@ -221,7 +199,7 @@ const NOTHING_MEASURED: Measured = { used: 0, share: 0 }
 export function containerContributors(model: Model, values: Values): Contributors {
   const owners = new PodsOfThings(values.containers, labels => model.podOf(labels))
   const known = new KnownColumns()
-  const read = new FlushColumns()
+  const read = values.flushColumns()
   return {
     get length() {
       return values.containers.length
@@ -300,7 +278,7 @@ export function hostContributors(model: Model, values: Values): Contributors {
 /** `memory` is what of a rest is used, in bytes. */
 export function restContributors({ devices: { rests }, at }: Model, values: Values, memory: RestMemory): Contributors {
   const known = new KnownColumns()
-  const read = new FlushColumns()
+  const read = values.flushColumns()
   let numbers = new Int32Array(0)
   let version = -1
   return {

@@ -10,6 +10,7 @@ export class Places<T> {
   readonly list: (T | undefined)[] = []
   readonly #free: number[] = []
   #changed = new Set<number>()
+  #begun = new Set<number>()
 
   get size(): number {
     return this.list.length - this.#free.length
@@ -20,6 +21,11 @@ export class Places<T> {
     return this.#changed
   }
 
+  /** Of those the ones where somebody has come: at all others it may be another record, but of the same. */
+  get begun(): ReadonlySet<number> {
+    return this.#begun
+  }
+
   values(): Iterable<T> {
     return this.list.values().filter(record => record !== undefined)
   }
@@ -28,6 +34,7 @@ export class Places<T> {
   add(record: T): number {
     const place = this.#free.pop() ?? this.list.length
     this.replace(place, record)
+    this.#begun.add(place)
     return place
   }
 
@@ -50,14 +57,23 @@ export class Places<T> {
 
   settle(): void {
     if (this.#changed.size > 0) this.#changed = new Set()
+    if (this.#begun.size > 0) this.#begun = new Set()
   }
 }
 
+/** As a method has it, so that who reads a roster may know less of its records than who writes it. */
+type KeyOf<T> = { of(record: T): string }['of']
+
 /** Such records by key. */
 export class Roster<T> extends Places<T> {
-  /** By place. */
-  readonly #keys: string[] = []
-  readonly #places = new NumberIndex<string>(hashString, place => this.#keys[place]!)
+  readonly #keyOf: KeyOf<T>
+  readonly #places = new NumberIndex<string>(hashString, place => this.#keyOf(this.list[place]!))
+
+  /** A record knows its key: a list of keys would be as long as that of records. */
+  constructor(keyOf: KeyOf<T>) {
+    super()
+    this.#keyOf = keyOf
+  }
 
   get(key: string): T | undefined {
     const place = this.#places.find(key)
@@ -74,11 +90,10 @@ export class Roster<T> extends Places<T> {
   }
 
   *keys(): Generator<string> {
-    for (let place = 0; place < this.list.length; place++) {
-      if (this.list[place] !== undefined) yield this.#keys[place]!
-    }
+    for (const record of this.values()) yield this.#keyOf(record)
   }
 
+  /** `key` is that of the record. */
   put(key: string, record: T): number {
     const known = this.#places.find(key)
     if (known >= 0) {
@@ -86,7 +101,6 @@ export class Roster<T> extends Places<T> {
       return known
     }
     const place = this.add(record)
-    this.#keys[place] = key
     this.#places.add(place)
     return place
   }
@@ -95,7 +109,6 @@ export class Roster<T> extends Places<T> {
     const place = this.#places.find(key)
     if (place < 0) return
     this.#places.delete(key)
-    this.#keys[place] = ''
     this.remove(place)
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { ContributorKind, Level } from '../../pipeline/catalog/output-schema.ts'
 import type { Activity } from './activity.ts'
+import type { BoardNumbers } from './board-numbers.ts'
 import {
   gpuNodes,
   nodeContributors,
@@ -34,6 +35,7 @@ export type SetsOptions = {
   readonly model: Model
   readonly values: Values
   readonly readings: PairReadings
+  readonly boardNumbers: BoardNumbers
   readonly activity: Activity
   readonly restMemory: RestMemory
   readonly sharedMemory: SharedMemory
@@ -123,11 +125,11 @@ function isMeant({ only }: Rule, entity: Entity): boolean {
 
 function createSet(
   name: SetName,
-  { model, values, readings, activity, restMemory, sharedMemory }: SetsOptions,
+  { model, values, readings, boardNumbers, activity, restMemory, sharedMemory }: SetsOptions,
 ): Contributors {
   switch (name) {
     case 'gpu':
-      return gpuContributors(model, values)
+      return gpuContributors(model, values, boardNumbers)
     case 'pair':
       return pairContributors(model, values, readings, sharedMemory)
     case 'pod':

@@ -5,6 +5,7 @@
 import { hashString } from '../../pipeline/model/intern.ts'
 import { EMPTY_LABELS, type Labels } from '../../pipeline/model/labels.ts'
 import { NumberIndex } from '../../pipeline/model/number-index.ts'
+import { grownTo } from './room.ts'
 
 /** Something with an entry for each thing. */
 type Column = {
@@ -14,6 +15,8 @@ type Column = {
 }
 
 const FIRST_CAPACITY = 64
+/** Columns are many, and what is left free of them is left free of each. */
+const GROWTH = 1.125
 
 export class Things {
   readonly #columns: Column[] = []
@@ -21,11 +24,16 @@ export class Things {
   /** By number. */
   readonly #keys: string[] = []
   readonly #numbers = new NumberIndex<string>(hashString, number => this.#keys[number]!)
-  readonly #labels: Labels[] = []
+  /** Of those with which their labels say more than their keys. */
+  readonly #labels: Labels[] | undefined
   #uses = new Uint32Array(FIRST_CAPACITY)
   #shown = new Float64Array(FIRST_CAPACITY)
   #isMoved = new Uint8Array(FIRST_CAPACITY)
   #version = 0
+
+  constructor({ keepsLabels = true } = {}) {
+    if (keepsLabels) this.#labels = []
+  }
 
   /** Numbers are below this. */
   get length(): number {
@@ -90,7 +98,7 @@ export class Things {
     for (const column of this.#columns) column.reset(number, this.#keys[number]!)
     this.#numbers.delete(this.#keys[number]!)
     this.#keys[number] = ''
-    this.#labels[number] = EMPTY_LABELS
+    if (this.#labels !== undefined) this.#labels[number] = EMPTY_LABELS
     this.#free.push(number)
     this.#version++
   }
@@ -105,7 +113,7 @@ export class Things {
   }
 
   labelsOf(number: number): Labels {
-    return this.#labels[number]!
+    return this.#labels![number]!
   }
 
   *numbers(): Generator<number> {
@@ -117,22 +125,17 @@ export class Things {
     if (number >= this.capacity) this.#grow()
     this.#keys[number] = key
     this.#numbers.add(number)
-    this.#labels[number] = labels
+    if (this.#labels !== undefined) this.#labels[number] = labels
     this.#version++
     for (const column of this.#columns) column.begin?.(number, key)
     return number
   }
 
   #grow(): void {
-    const uses = new Uint32Array(this.capacity * 2)
-    uses.set(this.#uses)
-    this.#uses = uses
-    const shown = new Float64Array(uses.length)
-    shown.set(this.#shown)
-    this.#shown = shown
-    const isMoved = new Uint8Array(uses.length)
-    isMoved.set(this.#isMoved)
-    this.#isMoved = isMoved
-    for (const column of this.#columns) column.grow(uses.length)
+    const capacity = Math.ceil(this.capacity * GROWTH)
+    this.#uses = grownTo(this.#uses, capacity)
+    this.#shown = grownTo(this.#shown, capacity)
+    this.#isMoved = grownTo(this.#isMoved, capacity)
+    for (const column of this.#columns) column.grow(this.capacity)
   }
 }

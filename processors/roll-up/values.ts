@@ -34,6 +34,10 @@ export type Values = {
   /** Grows by `renew`: what was worked out of readings holds for one turn. */
   readonly turn: number
   renew(): void
+  /** For what is worked out once a turn. */
+  flushColumns(): FlushColumns
+  /** Forgets what was worked out before a turn, and not since. */
+  sweep(since: number): void
   /** Of GPUs, containers, hosts or series, once a turn. There may be more room than things. */
   evaluate(kind: ThingKind, value: ValueSpec): Float64Array
   /** The clock has been set back: nothing is from later than now. */
@@ -52,7 +56,7 @@ const THINGS_OF: Readonly<Partial<Record<ContributorKind, ThingKind>>> = {
 }
 
 export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, Fact>, activeAbove: number): Values {
-  const things = forEachKind(() => new Things())
+  const things = forEachKind(kind => new Things({ keepsLabels: kind !== 'device' && kind !== 'host' }))
   const sourceOfHost = new Map<string, Source>()
   const known = new Map<string, Reading>()
   const uses: FactUse[] = []
@@ -114,8 +118,15 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
     }
   }
 
-  const columns = forEachKind(() => new FlushColumns())
+  const allColumns: FlushColumns[] = []
+  const columns = forEachKind(flushColumns)
   let turn = 0
+
+  function flushColumns(): FlushColumns {
+    const its = new FlushColumns()
+    allColumns.push(its)
+    return its
+  }
 
   return {
     uses,
@@ -124,6 +135,10 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
     },
     renew() {
       turn++
+    },
+    flushColumns,
+    sweep(since) {
+      for (const one of allColumns) one.sweep(since)
     },
     devices: things.device,
     own: things.own,
@@ -165,8 +180,14 @@ type CompiledTerm = {
 /** Of a value; `plain` is the reading that it is, if that is all. */
 type Compiled = { readonly terms: readonly CompiledTerm[]; readonly plain: Reading | undefined }
 
-function forEachKind<T>(create: () => T): Readonly<Record<ThingKind, T>> {
-  return { device: create(), own: create(), container: create(), host: create(), series: create() }
+function forEachKind<T>(create: (kind: ThingKind) => T): Readonly<Record<ThingKind, T>> {
+  return {
+    device: create('device'),
+    own: create('own'),
+    container: create('container'),
+    host: create('host'),
+    series: create('series'),
+  }
 }
 
 /** Where a value is what a reading has, it need not be copied. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { EMPTY_LABELS } from '../../../pipeline/model/labels.ts'
 import { createActivity } from '../../../processors/roll-up/activity.ts'
+import { BoardNumbers } from '../../../processors/roll-up/board-numbers.ts'
 import { BoardTimes } from '../../../processors/roll-up/board-times.ts'
 import type { JobRecord, PairRecord } from '../../../processors/roll-up/board-records.ts'
 import { entityFrom } from '../../../processors/roll-up/entity.ts'
@@ -15,16 +16,18 @@ import { Time } from '../../../processors/roll-up/times.ts'
 
 const SPEC = {} as ValueSpec
 
-type KeyedPair = PairRecord & { readonly key: string }
+type Keyed = { readonly key: string }
+type KeyedPair = PairRecord & Keyed
 
 /** One device, `GPU`, of which two readings may tell that it is busy. Times are in seconds. */
 function activityOf({ isWanted = true } = {}) {
   const devices = new Things()
   const readings = [0, 1].map(() => new Reading(devices, { keep: 'value', activeAbove: 0 }))
   const values = { devices, activity: (kind: string) => (kind === 'device' ? readings : []) } as unknown as Values
-  const boards = new Roster<unknown>()
-  const [pairs, jobs, pods] = [new Roster<KeyedPair>(), new Roster<JobRecord>(), new Roster<unknown>()]
-  const workloads = { all: new Roster<unknown>() }
+  const boards = new Roster<unknown>(() => 'GPU')
+  const keyOf = ({ key }: Keyed): string => key
+  const [pairs, jobs, pods] = [new Roster<KeyedPair>(keyOf), new Roster<JobRecord>(keyOf), new Roster<Keyed>(keyOf)]
+  const workloads = { all: new Roster<Keyed>(keyOf) }
   const podChanges: { before: unknown; now: unknown }[] = []
   const model = { devices: { pairs, jobs, boards }, pods, workloads, podChanges } as unknown as Model
   const pairReadings = { numbers: [] as number[], own: [-1, -1], length: 0 }
@@ -35,8 +38,9 @@ function activityOf({ isWanted = true } = {}) {
     pairReadings as unknown as PairReadings,
     () => Infinity,
   )
-  const boardTimes = new BoardTimes(model, values, activity, 'none')
-  boards.put('GPU', { devices: [{ key: 'GPU' }] })
+  const numbers = new BoardNumbers(model, values)
+  const boardTimes = new BoardTimes({ model, values, numbers, activity, neverActive: 'none' })
+  boards.put('GPU', { devices: [{ key: 'GPU', seen: {} }] })
 
   /** Follows what rosters say. */
   function refresh(): void {
@@ -63,7 +67,7 @@ function activityOf({ isWanted = true } = {}) {
       for (const key of pairs.keys()) if (!now.some(one => one.key === key)) pairs.delete(key)
       for (const one of now) {
         const { holder } = one
-        if ('host' in holder) jobs.put(holder.key.slice('job '.length), holder)
+        if ('host' in holder) jobs.put(holder.key, holder)
         else pods.put(holder.key, holder)
         const id = holder.get('workload_id')!
         workloads.all.put(id, { key: id })
@@ -93,6 +97,7 @@ function activityOf({ isWanted = true } = {}) {
     /** When the board was. */
     ofBoard() {
       const result = new Float64Array(1)
+      numbers.refresh()
       boardTimes.refresh()
       boardTimes.fill(result)
       return result[0]!
@@ -105,8 +110,13 @@ function pair(pod: string, { isShared = false, isNamed = true } = {}): KeyedPair
   const workload = isJob ? pod.slice('job '.length) : `${pod} work`
   const entity = entityFrom(name => (name === 'workload_id' ? workload : undefined))
   const holder = { ...entity, key: pod, ...(isJob && { host: undefined }) }
-  const assignment = { isShared, device: { holders: isNamed ? [{}] : [] } }
-  return { key: `${pod}\nGPU`, holder, device: { key: 'GPU', assignment }, share: 1 } as unknown as KeyedPair
+  const seen = { holders: isNamed ? [{}] : [] }
+  return {
+    key: `${pod}\nGPU`,
+    holder,
+    device: { key: 'GPU', seen, assignment: { isShared } },
+    share: 1,
+  } as unknown as KeyedPair
 }
 
 describe('activity', () => {

@@ -15,7 +15,7 @@ function board(node: string, model: string): BoardRecord {
 }
 
 function rosterOf(boards: readonly BoardRecord[]): Roster<BoardRecord> {
-  const roster = new Roster<BoardRecord>()
+  const roster = new Roster<BoardRecord>(one => String(boards.indexOf(one)))
   boards.forEach((one, i) => roster.put(String(i), one))
   return roster
 }

@@ -4,7 +4,7 @@ import { Attendance, Roster } from '../../../processors/roll-up/roster.ts'
 type Record = { readonly key: string }
 
 function rosterOf(...keys: string[]): Roster<Record> {
-  const roster = new Roster<Record>()
+  const roster = new Roster<Record>(({ key }) => key)
   for (const key of keys) roster.put(key, { key })
   return roster
 }

@@ -42,7 +42,7 @@ describe('things', () => {
     things.onRelease = number => void told.push(`release ${things.keyOf(number)}`)
     for (let i = 0; i <= 64; i++) things.take(`t${i}`, EMPTY_LABELS, 0)
     things.release(64)
-    assert.deepEqual(told, ['grow 64', 'grow 128', 'release t64', 'reset 64 t64'])
+    assert.deepEqual(told, ['grow 64', 'grow 72', 'release t64', 'reset 64 t64'])
   })
 
   it('know their labels and since when they are shown', () => {

@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExtendedJSONSchema, FromSchema, JSONSchema } from 'json-schema-to-ts'
 import type { Batch, Source } from './model/batch.ts'
 import type { Composed } from './model/compose.ts'
+import type { Dependencies } from './model/dependencies.ts'
 import type { Labels } from './model/labels.ts'
 import type { Layout } from './model/layout.ts'
 import type { Plan } from './model/plan.ts'
@@ -155,6 +156,13 @@ export type Processor = Life & {
    * with this layout before and gets the next one for which it does not hold.
    */
   step?(source: Source, layout: Layout): Step | undefined
+  /**
+   * Lets go of what it has made to answer `step`, and says on what metadata the answer hangs: it is asked again when any of that changes.
+   * Without it what was made stays with the processor.
+   */
+  release?(source: Source): readonly Dependencies[]
+  /** Called when metadata has changed, before anybody looks at what a released answer hangs on: some of it may be the processor's own. */
+  refresh?(): void
 }
 
 /** A plan without folds, and what else is to be done with every batch that has a sample in every column. */

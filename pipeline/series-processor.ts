@@ -29,7 +29,7 @@ export function createSeriesProcessor(
   map: SeriesMap,
   host: Host,
   next: Next,
-): Processor & Required<Pick<Processor, 'step'>> {
+): Processor & Required<Pick<Processor, 'step' | 'release'>> {
   const planner = createPlanner(map)
   const countPlans = planCounter(planner, host.counters)
   const countFolded = host.counters.counter('gpucol_processor_folded_metric_points')
@@ -74,6 +74,11 @@ export function createSeriesProcessor(
       countPlans()
       // What is folded is counted with every batch, and rare.
       return plan.folds === undefined ? { plan } : undefined
+    },
+    release(source) {
+      const dependencies = planner.dependenciesOf(source)
+      planner.forget(source)
+      return dependencies
     },
   }
 }

@@ -204,6 +204,9 @@ export const joinWorkload = defineProcessor({
           before: { see: (batch, way) => again.keepMapped(runComposed(way, batch), step.plan.output) },
         }
       },
+      // What is mapped again is compared with what it was mapped to.
+      ...(!keepsAll && { release: processor.release }),
+      refresh: gate.check,
       flush() {
         gate.check()
         if (keepsAll) again.run(join)

@@ -74,6 +74,7 @@ export const normalize = defineProcessor({
           ? { ...step, after: { see: (batch, way) => seen.objects(runComposed(way, batch), rules.objectOf) } }
           : step
       },
+      release: processor.release,
     }
   },
 })

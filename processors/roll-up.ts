@@ -302,6 +302,7 @@ export const rollUp = defineProcessor({
         const before = step && intake.taker(source, layout)
         return before === undefined ? step : { ...step!, before }
       },
+      release: passing.release,
       flush,
       async stop() {
         stopTimer()

@@ -1,6 +1,6 @@
 /** What is known of one target's payload: its lines, the series they stand for, and the layout these make. Never changes. */
-import type { Labels } from '../model/labels.ts'
 import { EMPTY_LAYOUT, type Layout } from '../model/layout.ts'
+import { NO_LABELS, type BlockLabels } from './block-labels.ts'
 import { ByteArena } from './byte-arena.ts'
 import { HashIndex, PairIndex } from './hash-index.ts'
 import { EMPTY_SHAPE, type Columns, type Shape } from './line-shape.ts'
@@ -11,7 +11,7 @@ export type KnownLines = {
   readonly columns: Columns
   /** The label blocks, from the end of the name to the value. */
   readonly blocks: ByteArena
-  readonly labelsOfBlock: readonly Labels[]
+  readonly labelsOfBlock: BlockLabels
   /** The metric name in each block, where blocks have names in them at all. */
   readonly nameOfBlock?: readonly string[]
   readonly layout: Layout
@@ -48,7 +48,7 @@ export function noLines(dialect: Dialect): KnownLines {
     shape: EMPTY_SHAPE[dialect],
     columns: NO_COLUMNS,
     blocks: new ByteArena(),
-    labelsOfBlock: [],
+    labelsOfBlock: NO_LABELS,
     layout: EMPTY_LAYOUT,
     slotCount: 0,
     sampleLines: 0,

@@ -35,6 +35,8 @@ export class Learning {
   readonly newBlocks = new ByteArena()
 
   #newNames: string[] = []
+  /** Once somebody has asked for one. */
+  #knownLabels: readonly Labels[] | undefined
   #newLabels: Labels[] = []
   #newBlockNames: string[] | undefined
   #newComments = new Map<number, number>()
@@ -194,8 +196,9 @@ export class Learning {
   }
 
   labelsOfBlock(block: number): Labels {
-    const { labelsOfBlock } = this.known
-    return block < labelsOfBlock.length ? labelsOfBlock[block]! : this.#newLabels[block - labelsOfBlock.length]!
+    this.#knownLabels ??= this.known.labelsOfBlock.list
+    const known = this.#knownLabels
+    return block < known.length ? known[block]! : this.#newLabels[block - known.length]!
   }
 
   /** Whether some blocks have metric names in them. */

@@ -6,7 +6,7 @@
  * is not as expected is looked up, and only one that was never seen is taken apart.
  */
 import { newColumn } from '../model/column.ts'
-import type { Labels } from '../model/labels.ts'
+import type { MakeLabels } from './block-labels.ts'
 import { sameBytes } from './byte-compare.ts'
 import { canReadExpected, expectedValues, nextLine, readExpectedLines } from './expected-lines.ts'
 import { noLines, type KnownLines, type LineIndex } from './known-lines.ts'
@@ -62,7 +62,7 @@ export class LineReader {
   /** Whether the last line of an OpenMetrics exposition was there. */
   ended = false
 
-  #makeLabels: (exposed: ReadonlyMap<string, string>) => Labels
+  #makeLabels: MakeLabels
   #maxSeries: number
   #known: KnownLines
   /** Kept between expositions for a target that does not keep its order. */
@@ -79,7 +79,7 @@ export class LineReader {
   #time = NaN
   #lastLiteral = -1
 
-  constructor(makeLabels: (exposed: ReadonlyMap<string, string>) => Labels, maxSeries: number) {
+  constructor(makeLabels: MakeLabels, maxSeries: number) {
     this.#makeLabels = makeLabels
     this.#maxSeries = maxSeries
     this.#known = noLines('text')
@@ -144,7 +144,7 @@ export class LineReader {
       this.#index = keepsOrder ? undefined : learning.unchangedIndex
       return this.#result(samples, duplicates, 0)
     }
-    const { known, oldSlots, added, index } = relearn(learning, keepsOrder)
+    const { known, oldSlots, added, index } = relearn(learning, keepsOrder, this.#makeLabels)
     this.#known = known
     this.#index = index
     this.#values = pick(this.#values, oldSlots)

@@ -1,8 +1,17 @@
 /** Makes what is known of a target anew, after an exposition that had other lines, or had them in another order. */
 import type { Labels } from '../model/labels.ts'
-import { columnCount, createLayout, metricAt, Numbering, RunBuilder, type Layout } from '../model/layout.ts'
+import {
+  columnCount,
+  createLayout,
+  metricAt,
+  Numbering,
+  RunBuilder,
+  type LabelList,
+  type Layout,
+} from '../model/layout.ts'
 import { ONE } from '../model/scale.ts'
 import type { Metric } from '../model/series.ts'
+import { BlockLabels, type MakeLabels } from './block-labels.ts'
 import { pickStrings } from './byte-arena.ts'
 import { HashIndex, PairIndex } from './hash-index.ts'
 import type { KnownLines, LineIndex, StartSlots } from './known-lines.ts'
@@ -23,7 +32,7 @@ export type Relearnt = {
  * A target that keeps its order gets its lines in the order of this exposition. One that does not keeps the lines it had where
  * they were, with new ones behind them: that leaves the layout as it is, as far as it can be.
  */
-export function relearn(learning: Learning, keepsOrder: boolean): Relearnt {
+export function relearn(learning: Learning, keepsOrder: boolean, makeLabels: MakeLabels): Relearnt {
   const { known } = learning
   const order = keepsOrder ? learning.sequence.subarray(0, learning.length) : settledOrder(learning)
   const literals = new Renumbering(learning.literalCount)
@@ -60,19 +69,24 @@ export function relearn(learning: Learning, keepsOrder: boolean): Relearnt {
   const { columns, labels } = numberSeries(shape, slotOf, oldSlots.length, blockLabels, blockNames)
   const starts = startSlots(shape.dialect, columns, labels)
   const hashes = keepsOrder ? undefined : learning.blockHashes
+  const isOneList = isSameList(labels, blockLabels)
+  const labelsOfBlock = new BlockLabels(isOneList ? labels : blockLabels, makeLabels)
+  const now: KnownLines = {
+    shape,
+    columns,
+    blocks: pickStrings(known.blocks, learning.newBlocks, oldBlocks),
+    labelsOfBlock,
+    ...(blockNames && { nameOfBlock: blockNames }),
+    layout: layoutFrom(known, columns, isOneList ? labelsOfBlock : labels, oldSlots, starts),
+    slotCount: oldSlots.length,
+    sampleLines,
+    repeats: sampleLines > oldSlots.length,
+    ...(starts && { starts }),
+  }
+  // Otherwise the layout has a list of its own, which holds the label sets anyway.
+  if (isOneList) labelsOfBlock.madeFrom(now)
   return {
-    known: {
-      shape,
-      columns,
-      blocks: pickStrings(known.blocks, learning.newBlocks, oldBlocks),
-      labelsOfBlock: isSameList(labels, blockLabels) ? labels : blockLabels,
-      ...(blockNames && { nameOfBlock: blockNames }),
-      layout: layoutFrom(known, columns, labels, oldSlots, starts),
-      slotCount: oldSlots.length,
-      sampleLines,
-      repeats: sampleLines > oldSlots.length,
-      ...(starts && { starts }),
-    },
+    known: now,
     oldSlots,
     added: oldSlots.reduce((count, slot) => (slot < known.slotCount ? count : count + 1), 0),
     ...(hashes && { index: indexFrom(oldBlocks, hashes, shape) }),
@@ -159,7 +173,7 @@ function numberSeries(
 function layoutFrom(
   known: KnownLines,
   columns: Columns,
-  labels: readonly Labels[],
+  labels: readonly Labels[] | LabelList,
   oldSlots: Uint32Array,
   starts: StartSlots | undefined,
 ): Layout {

@@ -5,10 +5,14 @@
  * source has a route: the plans of all processors in a row as one, and the few of them that want to see each batch. What is not on a
  * route (the first batches of a source, samples that are missing or out of range, failures) goes from processor to processor, and
  * nothing is said on a route that was not said there before.
+ *
+ * A route is all that a source needs while nothing changes. What processors made on the way to it, plans, layouts and label sets in the
+ * middle, is let go as soon as there is one, and made again when it is needed: of thousands of targets that is much more than the routes.
  */
 import { RefusedError, type Next, type Processor, type Step, type Watch } from '../component.ts'
 import type { Batch, Source } from '../model/batch.ts'
 import { compose, isEmpty, RangesBefore, runComposed, stay, type Composed } from '../model/compose.ts'
+import { allOf, haveChanged, type Dependencies } from '../model/dependencies.ts'
 import { columnCount, type Layout } from '../model/layout.ts'
 import { allInside, type Plan, type Ranges } from '../model/plan.ts'
 import { sharedList, sharedNumbers } from '../model/shared.ts'
@@ -19,6 +23,8 @@ import type { Lap, Stopwatch } from './stopwatch.ts'
 /** A processor that can be part of a route. */
 export type RoutedNode = {
   readonly step: NonNullable<Processor['step']>
+  readonly release?: Processor['release'] | undefined
+  readonly refresh?: Processor['refresh'] | undefined
   readonly passages: Passages
 }
 
@@ -33,8 +39,14 @@ type SourceState = {
   layout: Layout | undefined
   /** The state of the metadata at which the route was last found to be right; NaN if there is none. */
   seen: number
-  /** Of the processors that are reached. */
+  /** Of the processors that are reached, which have let go of them where there is `hangsOn`. */
   plans: readonly Plan[]
+  /** The metadata that the route hangs on. */
+  hangsOn: Dependencies | undefined
+  /** So many more batches have to go this way before plans are let go. */
+  patience: number
+  /** How many had to when they were the last time. */
+  calm: number
   ranges: Ranges | undefined
   /** The first who wants to see batches, if there is anybody, and the way there. */
   watch: Watch | undefined
@@ -57,6 +69,11 @@ type Stretch = Composed & {
   readonly node: number
 }
 
+/** Of a source that there are few of, making all plans again for one series that has changed would take too long. */
+const MOST_COLUMNS = 4096
+/** Of a source that does not keep to its route plans are made again for one in so many batches at the most. */
+const MOST_PATIENCE = 63
+
 const NO_PLANS: readonly Plan[] = []
 const NO_STRETCHES: readonly Stretch[] = []
 const NO_COUNTS: readonly (() => void)[] = []
@@ -66,6 +83,7 @@ const NO_POINTS = new Uint32Array(0)
 export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: Next, stopwatch: Stopwatch): Next {
   const states = new Map<Source, SourceState>()
   const owner = {}
+  const canRelease = nodes.every(({ release }) => release !== undefined)
   const lap: Lap = { ms: 0 }
   const handOn: Watch = { see: (batch, way) => next(runComposed(way, batch)) }
 
@@ -75,6 +93,9 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       layout,
       seen: NaN,
       plans: NO_PLANS,
+      hangsOn: undefined,
+      patience: 0,
+      calm: 0,
       ranges: undefined,
       output: layout,
       gather: undefined,
@@ -88,8 +109,16 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
   }
 
   function hasRoute(state: SourceState, source: Source, layout: Layout): boolean {
+    if (state.seen === trackedChanges()) return true
+    if (state.hangsOn !== undefined) {
+      for (const { refresh } of nodes) refresh?.()
+      if (!haveChanged(state.hangsOn)) {
+        state.seen = trackedChanges()
+        return true
+      }
+      leave(state)
+    }
     const seen = trackedChanges()
-    if (state.seen === seen) return true
     const steps = stepsFor(source, layout)
     if (steps === undefined) state.seen = NaN
     else {
@@ -99,6 +128,27 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       state.seen = seen
     }
     return steps !== undefined
+  }
+
+  /** Each time that plans had been let go too early more patience is needed the next time. */
+  function leave(state: SourceState): void {
+    if (state.hangsOn === undefined) return
+    state.hangsOn = undefined
+    state.seen = NaN
+    state.calm = Math.min(2 * state.calm + 1, MOST_PATIENCE)
+    state.patience = state.calm
+  }
+
+  /** Processors let go of what they made of a source that has a route. */
+  function release(state: SourceState, source: Source, layout: Layout): void {
+    if (!canRelease || columnCount(layout) > MOST_COLUMNS) {
+      state.patience = Infinity
+      return
+    }
+    const reached = nodes.slice(0, state.points.length - 1)
+    state.hangsOn = allOf(reached.flatMap(one => one.release!(source)))
+    if (state.hangsOn === undefined) state.seen = NaN
+    state.plans = NO_PLANS
   }
 
   /** Of the processors up to one that leaves nothing. */
@@ -162,6 +212,7 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       for (const count of counts) count()
     } catch (error) {
       stopwatch.leave(lap, outer)
+      leave(state)
       state.seen = NaN
       return fail(state, node, batch, error)
     }
@@ -180,9 +231,9 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
   }
 
   /** Those behind deal with their failures themselves, but for what they refuse. */
-  function fail({ plans, points }: SourceState, node: number, { source }: Batch, error: unknown): void {
+  function fail({ points }: SourceState, node: number, { source }: Batch, error: unknown): void {
     if (!(error instanceof RefusedError)) return nodes[node]!.passages.failed(points[node]!, source, error)
-    plans.forEach((_, i) => nodes[i]!.passages.refused(points[i]!))
+    for (let i = 0; i < points.length - 1; i++) nodes[i]!.passages.refused(points[i]!)
     throw error
   }
 
@@ -199,8 +250,9 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     } else if (known === undefined) states.set(source, stateWithout(layout))
     else if (outcome === 'failed' || known.layout !== layout) {
       known.layout = outcome === 'failed' ? undefined : layout
+      leave(known)
       known.seen = NaN
-    }
+    } else leave(known)
   }
 
   return batch => {
@@ -209,11 +261,18 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     const state = memo !== undefined && memo.owner === owner ? (memo as SourceState) : lookUp(source)
     if (state !== undefined && state.layout === layout && outcome === 'ok' && absent === undefined) {
       if (hasRoute(state, source, layout) && (state.ranges === undefined || allInside(state.ranges, values))) {
-        return run(state, batch)
+        run(state, batch)
+        if (state.hangsOn === undefined && --state.patience < 0) release(state, source, layout)
+        return
       }
     }
     follow(batch, state)
     consume(batch)
+    // With thousands of targets at the start, what was made of the first would else be there until the last has come.
+    if (canRelease && state === undefined && outcome === 'ok') {
+      const fresh = lookUp(source)
+      if (fresh !== undefined && hasRoute(fresh, source, layout)) release(fresh, source, layout)
+    }
   }
 }
 

@@ -41,3 +41,22 @@ export function haveChanged(dependencies: Dependencies): boolean {
   for (let i = 1; i < dependencies.length; i++) sum += (dependencies[i] as Entry<unknown>).version
   return sum !== dependencies[0]
 }
+
+/** All of several lists as one. Undefined if any of it has changed since. */
+export function allOf(lists: Iterable<Dependencies>): Dependencies | undefined {
+  const entries = new Set<Entry<unknown>>()
+  const known = new Set<Dependencies>()
+  for (const list of lists) {
+    if (known.has(list)) continue
+    if (haveChanged(list)) return undefined
+    known.add(list)
+    for (let i = 1; i < list.length; i++) entries.add(list[i] as Entry<unknown>)
+  }
+  if (entries.size === 0) return NOTHING_LOOKED_AT
+  if (known.size === 1) return known.values().next().value
+  let versions = 0
+  for (const { version } of entries) versions += version
+  return [versions, ...entries]
+}
+
+const NOTHING_LOOKED_AT: Dependencies = [0]

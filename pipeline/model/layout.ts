@@ -32,12 +32,39 @@ export type Kept = {
   readonly runs: Uint32Array
 }
 
+/** Label sets that are not all kept for as long as the layout: who asks for the list may have it made again, equal to what it was. */
+export type LabelList = { readonly list: readonly Labels[] }
+
+class ListedLayout implements Layout {
+  readonly id: number
+  readonly metrics: readonly Metric[]
+  readonly scales: readonly Scale[]
+  readonly metricOf: Uint32Array
+  readonly labelsOf: Uint32Array
+  declare readonly keptFrom?: Kept
+  readonly #labels: LabelList
+
+  constructor({ id, metrics, scales, metricOf, labelsOf, keptFrom }: Omit<Layout, 'labels'>, labels: LabelList) {
+    this.id = id
+    this.metrics = metrics
+    this.scales = scales
+    this.metricOf = metricOf
+    this.labelsOf = labelsOf
+    this.#labels = labels
+    if (keptFrom !== undefined) this.keptFrom = keptFrom
+  }
+
+  get labels(): readonly Labels[] {
+    return this.#labels.list
+  }
+}
+
 let lastId = 0
 
 export function createLayout(parts: {
   metrics: readonly Metric[]
   scales?: readonly Scale[]
-  labels: readonly Labels[]
+  labels: readonly Labels[] | LabelList
   metricOf: Uint32Array
   labelsOf: Uint32Array
   keptFrom?: Kept
@@ -48,6 +75,9 @@ export function createLayout(parts: {
   const metricOf = sharedNumbers(parts.metricOf)
   const labelsOf = sharedNumbers(parts.labelsOf)
   const id = ++lastId
+  if ('list' in labels) {
+    return new ListedLayout({ id, metrics, scales, metricOf, labelsOf, ...(keptFrom && { keptFrom }) }, labels)
+  }
   // Most have no predecessor, and need no room for one.
   if (keptFrom === undefined) return { id, metrics, scales, labels, metricOf, labelsOf }
   return { id, metrics, scales, labels, metricOf, labelsOf, keptFrom }

@@ -19,14 +19,21 @@ export type Planner = {
   planFor(source: Source, layout: Layout): Plan
   /** The source is no more. */
   forget(source: Source): void
+  /** What the plan of a source hangs on; it is as it is for as long as none of it changes. */
+  dependenciesOf(source: Source): readonly Dependencies[]
   /** What it cost so far: plans made, calls of the function, series that came out twice unasked. */
   readonly counts: { readonly plans: number; readonly mapped: number; readonly duplicates: number }
 }
 
 type Counts = { plans: number; mapped: number; duplicates: number }
 
-/** What is kept per source. `seen` is the state of the metadata at which the plan was last found to be right. */
-type Made<R> = { plan: Plan; results: readonly R[]; seen: number }
+/**
+ * What is kept per source. `seen` is the state of the metadata at which the plan was last found to be right, `looked` what of it the plan
+ * hangs on.
+ */
+type Made<R> = { plan: Plan; results: readonly R[]; looked: readonly Dependencies[]; seen: number }
+
+const NOTHING_LOOKED_AT: readonly Dependencies[] = []
 
 export function createPlanner(map: SeriesMap): Planner {
   const counts: Counts = { plans: 0, mapped: 0, duplicates: 0 }
@@ -101,24 +108,36 @@ function plannerByTable<K extends object, R>(options: {
     return fresh.result
   }
 
+  /** Each list once: those who are looked at one after the other mostly have the same. */
+  function lookedFor(keys: readonly K[]): readonly Dependencies[] {
+    const lists = new Set<Dependencies>()
+    for (const key of keys) {
+      const dependencies = remembered.get(key)?.dependencies
+      if (dependencies !== undefined) lists.add(dependencies)
+    }
+    return lists.size === 0 ? NOTHING_LOOKED_AT : [...lists]
+  }
+
   // Apart from what is asked for every batch: a function that makes others needs memory even where it does not come to that.
   function make(source: Source, layout: Layout, known: Made<R> | undefined, seen: number): Plan {
-    const results = tableOf(layout).map(resultOf)
+    const keys = tableOf(layout)
+    const results = keys.map(resultOf)
+    const looked = lookedFor(keys)
     if (
       known !== undefined &&
       known.plan.input === layout &&
       results.every((result, i) => result === known.results[i])
     ) {
+      known.looked = looked
       known.seen = seen
       return known.plan
     }
     const before = known && new Map(tableOf(known.plan.input).map((key, i) => [key, known.results[i]]))
-    const keys = tableOf(layout)
     const isStale = (entry: number) => before?.get(keys[entry]!) !== results[entry]
     const { plan, duplicates } = compile(layout, results, known?.plan, isStale)
     counts.plans++
     counts.duplicates += duplicates
-    made.set(source, { plan, results: shared(results, plan), seen })
+    made.set(source, { plan, results: shared(results, plan), looked, seen })
     return plan
   }
 
@@ -127,10 +146,18 @@ function plannerByTable<K extends object, R>(options: {
     planFor(source, layout) {
       const known = made.get(source)
       const seen = trackedChanges()
-      if (known !== undefined && known.plan.input === layout && known.seen === seen) return known.plan
+      if (known !== undefined && known.plan.input === layout) {
+        if (known.seen === seen) return known.plan
+        // Without asking for the label sets, which the layout may have to make again.
+        if (!known.looked.some(haveChanged)) {
+          known.seen = seen
+          return known.plan
+        }
+      }
       return make(source, layout, known, seen)
     },
     forget: source => void made.delete(source),
+    dependenciesOf: source => made.get(source)?.looked ?? NOTHING_LOOKED_AT,
   }
 }
 
@@ -258,5 +285,6 @@ function plannerByColumn(
       return fresh.plan
     },
     forget: source => void made.delete(source),
+    dependenciesOf: source => [...new Set(made.get(source)?.looked?.values())],
   }
 }

@@ -8,7 +8,7 @@
 import { newColumn } from '../model/column.ts'
 import type { Labels } from '../model/labels.ts'
 import { sameBytes } from './byte-compare.ts'
-import { canReadExpected, expectedValues, nextLine, readExpectedLines } from './expected-lines.ts'
+import { canReadExpected, expectedValues, nextLine, readExpectedLines, viewBlocks } from './expected-lines.ts'
 import { noLines, type KnownLines, type LineIndex } from './known-lines.ts'
 import { Learning } from './learning.ts'
 import { NO_BLOCK } from './line-shape.ts'
@@ -185,13 +185,12 @@ export class LineReader {
   /** Reads lines for as long as they are the expected ones, and so many at the most. Returns where the first other line begins. */
   #readExpected(bytes: Uint8Array, view: DataView, start: number, limit: number, most: number): number {
     this.#makeValues()
-    const { shape, columns, blocks } = this.#known
+    const { shape, columns } = this.#known
     const { literalOf, blockOf, literals } = shape
     const slotOf = columns.slotOf
     const literalView = literals.view
     const literalStarts = literals.starts
-    const blockView = blocks.view
-    const blockStarts = blocks.starts
+    const { view: blockView, starts: blockStarts } = viewBlocks(this.#known)
     const values = this.#values
     const number = plainNumber
     const learning = this.#learning

@@ -8,6 +8,7 @@ import { HashIndex, PairIndex } from './hash-index.ts'
 import type { KnownLines, LineIndex, StartSlots } from './known-lines.ts'
 import type { Learning } from './learning.ts'
 import { NO_BLOCK, shapeFrom, shareColumns, type Columns, type Shape } from './line-shape.ts'
+import { packBlocks } from './packed-blocks.ts'
 import { startSlots } from './start-times.ts'
 
 export type Relearnt = {
@@ -64,7 +65,7 @@ export function relearn(learning: Learning, keepsOrder: boolean): Relearnt {
     known: {
       shape,
       columns,
-      blocks: pickStrings(known.blocks, learning.newBlocks, oldBlocks),
+      ...keptBlocks(learning, shape, oldBlocks, keepsOrder && sampleLines === oldSlots.length),
       labelsOfBlock: isSameList(labels, blockLabels) ? labels : blockLabels,
       ...(blockNames && { nameOfBlock: blockNames }),
       layout: layoutFrom(known, columns, labels, oldSlots, starts),
@@ -93,6 +94,20 @@ function settledOrder(learning: Learning): Int32Array {
   }
   if (endLine >= 0 && learning.isSeen(endLine)) order[count++] = endLine
   return order.subarray(0, count)
+}
+
+/** Whoever is not read line after line, as expected, would have to unpack them with every exposition. */
+function keptBlocks(
+  { known, blocks, newBlocks }: Learning,
+  shape: Shape,
+  numbers: Uint32Array,
+  mayPack: boolean,
+): Pick<KnownLines, 'blocks' | 'dictionary'> {
+  const picked = pickStrings(blocks, newBlocks, numbers)
+  if (mayPack && picked === blocks && known.dictionary !== undefined) {
+    return { blocks: known.blocks, dictionary: known.dictionary }
+  }
+  return (mayPack ? packBlocks(shape, picked) : undefined) ?? { blocks: picked, dictionary: undefined }
 }
 
 /** Gives new numbers in the order in which the old ones are first asked for. */

@@ -6,24 +6,26 @@
  */
 import { labelsFrom, type Labels } from '../model/labels.ts'
 import type { LabelList } from '../model/layout.ts'
+import { blocksOf } from './expected-lines.ts'
 import type { KnownLines } from './known-lines.ts'
 import { decodeLabels } from './label-block.ts'
 import { createSampleLine, readSampleLine } from './sample-line.ts'
 
-export type MakeLabels = (exposed: ReadonlyMap<string, string>) => Labels
+/** Makes the label set of what is written in a block. */
+export type LabelMaker = { makeLabels(exposed: ReadonlyMap<string, string>): Labels }
 
 /** Of sources that have more there are few, and making all of them for a series that is new would take long. */
 const MOST_MADE_AGAIN = 1024
 
 export class BlockLabels implements LabelList {
   #held: readonly Labels[] | WeakRef<readonly Labels[]>
-  readonly #make: MakeLabels
+  readonly #maker: LabelMaker
   /** Whose blocks they are, if they are to be made again. */
   #known: KnownLines | undefined
 
-  constructor(list: readonly Labels[], make: MakeLabels) {
+  constructor(list: readonly Labels[], maker: LabelMaker) {
     this.#held = list
-    this.#make = make
+    this.#maker = maker
   }
 
   get list(): readonly Labels[] {
@@ -40,16 +42,18 @@ export class BlockLabels implements LabelList {
     this.#held = new WeakRef(list)
   }
 
-  #makeAgain({ blocks: { bytes, starts, count }, shape: { dialect } }: KnownLines): readonly Labels[] {
+  #makeAgain(known: KnownLines): readonly Labels[] {
+    const { bytes, starts, count } = blocksOf(known)
+    const { dialect } = known.shape
     const list = Array.from({ length: count }, (_, block) =>
-      this.#make(exposedBy(bytes.subarray(starts[block], starts[block + 1]), dialect)),
+      this.#maker.makeLabels(exposedBy(bytes.subarray(starts[block], starts[block + 1]), dialect)),
     )
     this.#held = new WeakRef(list)
     return list
   }
 }
 
-export const NO_LABELS = new BlockLabels([], labelsFrom)
+export const NO_LABELS = new BlockLabels([], { makeLabels: labelsFrom })
 
 const NAME = 'x'.charCodeAt(0)
 const BLANK = ' '.charCodeAt(0)

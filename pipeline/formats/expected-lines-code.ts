@@ -6,6 +6,7 @@ import {
   above,
   add,
   addLong,
+  and,
   anySixteen,
   below,
   block,
@@ -35,8 +36,10 @@ import {
   repeat,
   set,
   shiftLeft,
+  shiftRight,
   store,
   storeDouble,
+  storeSixteen,
   subtract,
   wasmModule,
   when,
@@ -220,6 +223,46 @@ function readLines(places: Places): WasmFunction {
   }
 }
 
+/** Copies sixteen bytes at a time, so many at least, and sixteen in any case. Moves `from` and `to` behind them. */
+function copyForward(from: number, to: number, stop: number, length: Code): Code {
+  return [
+    set(stop, add(get(to), length)),
+    set(from, subtract(get(from), get(to))),
+    repeat(
+      [...storeSixteen(get(to), loadSixteen(add(get(from), get(to)))), ...set(to, add(get(to), i32(16)))],
+      below(get(to), get(stop)),
+    ),
+    set(to, get(stop)),
+    set(from, add(get(from), get(to))),
+  ].flat()
+}
+
+/** Unpacks the sequences at `from` to memory[to, end), as `unpackBytes` does; see `packed-blocks.ts`. */
+function unpack(): WasmFunction {
+  const [from, to, end, sequence, source, stop] = [0, 1, 2, 3, 4, 5]
+  return {
+    exported: 'unpack',
+    parameters: [I32, I32, I32],
+    locals: [I32, I32, I32],
+    body: [
+      block(
+        leaveIf(not(below(get(to), get(end)))),
+        repeat(
+          [
+            set(sequence, load(get(from))),
+            set(from, add(get(from), i32(4))),
+            copyForward(from, to, stop, and(get(sequence), i32(0xff))),
+            set(source, subtract(get(to), shiftRight(get(sequence), 16))),
+            copyForward(source, to, stop, and(shiftRight(get(sequence), 8), i32(0xff))),
+          ].flat(),
+          below(get(to), get(end)),
+        ),
+      ),
+      get(to),
+    ].flat(),
+  }
+}
+
 export function expectedLinesModule(places: Places): Uint8Array<ArrayBuffer> {
-  return wasmModule([same(), readLines(places)], places.pages)
+  return wasmModule([same(), readLines(places), unpack()], places.pages)
 }

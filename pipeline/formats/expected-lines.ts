@@ -7,11 +7,14 @@
  * without.
  */
 import { landingMemory, LANDING_PAGES, runInLanding, WORKING_BYTES } from '../landing.ts'
+import { ByteArena } from './byte-arena.ts'
 import { expectedLinesModule, type Places } from './expected-lines-code.ts'
 import type { KnownLines } from './known-lines.ts'
 import type { Columns, Shape } from './line-shape.ts'
+import { MOST_DICTIONARY_BYTES, MOST_PACKED_BYTES, unpackBytes } from './packed-blocks.ts'
 
 type ReadLines = (from: number, limit: number, line: number, end: number) => number
+type Unpack = (from: number, to: number, end: number) => void
 
 const MOST_LINES = 16_384
 const MOST_LITERAL_BYTES = 512 * 1024
@@ -31,6 +34,9 @@ const placed = placesFrom([
   ['blockStarts', (MOST_BLOCKS + 1) * 4],
   ['values', MOST_LINES * 8],
   ['literals', MOST_LITERAL_BYTES],
+  ['packed', MOST_PACKED_BYTES],
+  // Right before the blocks that are told by it.
+  ['dictionary', MOST_DICTIONARY_BYTES],
   ['blocks', MOST_BLOCK_BYTES],
   ['copied', MOST_COPIED_BYTES],
 ])
@@ -48,23 +54,32 @@ function placesFrom<Name extends string>(sizes: readonly (readonly [Name, number
 }
 
 const places: Places = { ...placed, pages: LANDING_PAGES }
-const memory = new Uint8Array(landingMemory)
+const memory = Buffer.from(landingMemory)
+const shorts = new Uint16Array(landingMemory)
 const numbers = new Int32Array(landingMemory)
 const values = new Float64Array(landingMemory, placed.values, MOST_LINES)
 
 let readLines: ReadLines | undefined
+let unpack: Unpack = (from, to, end) => unpackBytes(memory, from, to, end)
 let isReady = false
 
 /** When the first target is read for the second time: a process that scrapes nothing needs none of this. */
 function prepare(): void {
   isReady = true
-  readLines = runInLanding(expectedLinesModule(places))?.['readLines'] as ReadLines | undefined
+  const functions = runInLanding(expectedLinesModule(places))
+  if (functions !== undefined) {
+    readLines = functions['readLines'] as ReadLines
+    unpack = functions['unpack'] as Unpack
+  }
   new Float64Array(landingMemory, placed.powersOfTen, 16).set(Array.from({ length: 16 }, (_, power) => 10 ** power))
 }
 
 /** What is in the memory now. */
 let loadedColumns: Columns | undefined
 let loadedLines: KnownLines | undefined
+/** The one whose blocks are there, with the rest or without. */
+let loadedBlocks: KnownLines | undefined
+let loadedDictionary: Uint8Array | undefined
 const lineTables = new WeakMap<Columns, Int32Array>()
 
 /** Whether lines of so many bytes can be read in this way, and it is worth the copying that must be done before. */
@@ -74,15 +89,11 @@ export function canReadExpected(known: KnownLines, byteCount: number): boolean {
   if (known === loadedLines) return true
   const { shape, blocks } = known
   const { literals, literalOf } = shape
-  if (
-    literalOf.length > MOST_LINES ||
-    literals.byteLength > MOST_LITERAL_BYTES ||
-    blocks.count > MOST_BLOCKS ||
-    blocks.byteLength > MOST_BLOCK_BYTES
-  ) {
-    return false
-  }
-  const toCopy = literals.byteLength + blocks.byteLength + literalOf.length * LINE_NUMBERS * 4
+  if (literalOf.length > MOST_LINES || literals.byteLength > MOST_LITERAL_BYTES) return false
+  // What is packed is never too much.
+  if (typeof blocks !== 'string' && (blocks.count > MOST_BLOCKS || blocks.byteLength > MOST_BLOCK_BYTES)) return false
+  const blockBytes = typeof blocks === 'string' ? blocks.length : blocks.byteLength
+  const toCopy = literals.byteLength + blockBytes + literalOf.length * LINE_NUMBERS * 4
   return literalOf.length > 0 && toCopy <= byteCount * COPIES_FASTER
 }
 
@@ -123,18 +134,65 @@ export function expectedValues(): Float64Array {
   return values
 }
 
+/** Label blocks, for whoever reads without WebAssembly. Those that were packed are there until other lines are read. */
+export function viewBlocks(known: KnownLines): { readonly view: DataView; readonly starts: Int32Array | Uint32Array } {
+  if (typeof known.blocks !== 'string') return known.blocks
+  if (known !== loadedBlocks) loadBlocks(known)
+  return unpacked
+}
+const unpacked = {
+  view: new DataView(landingMemory, placed.blocks, MOST_BLOCK_BYTES),
+  starts: new Int32Array(landingMemory, placed.blockStarts, MOST_BLOCKS + 1),
+}
+
+/** Label blocks, for whoever has them for longer and does not write to them. */
+export function blocksOf(known: KnownLines): ByteArena {
+  const { blocks } = known
+  if (typeof blocks !== 'string') return blocks
+  const count = blocks.charCodeAt(0) | (blocks.charCodeAt(1) << 8)
+  const { view, starts } = viewBlocks(known)
+  const arena = new ByteArena(starts[count], count)
+  arena.bytes.set(new Uint8Array(view.buffer, view.byteOffset, starts[count]))
+  arena.starts.set(starts.subarray(0, count + 1))
+  arena.count = count
+  return arena
+}
+
 function load(known: KnownLines): void {
-  const { shape, columns, blocks } = known
+  const { shape, columns } = known
   if (columns !== loadedColumns) {
     memory.set(shape.literals.bytes.subarray(0, shape.literals.byteLength), placed.literals)
     numbers.set(lineTable(shape, columns), placed.lines / 4)
     loadedColumns = columns
   }
+  if (known !== loadedBlocks) loadBlocks(known)
+  loadedLines = known
+}
+
+function loadBlocks(known: KnownLines): void {
+  const { blocks, dictionary } = known
+  loadedLines = undefined
+  loadedBlocks = known
+  if (typeof blocks === 'string') return loadPacked(blocks, dictionary!)
   const { starts, bytes, count, byteLength } = blocks
   // One by one: there are as many as there are GPUs, and a call for so few costs more.
   for (let block = 0; block <= count; block++) numbers[placed.blockStarts / 4 + block] = starts[block]!
   memory.set(bytes.length === byteLength ? bytes : bytes.subarray(0, byteLength), placed.blocks)
-  loadedLines = known
+}
+
+function loadPacked(blocks: string, dictionary: Uint8Array): void {
+  if (dictionary !== loadedDictionary) {
+    memory.set(dictionary, placed.blocks - dictionary.length)
+    loadedDictionary = dictionary
+  }
+  memory.write(blocks, placed.packed, 'latin1')
+  const lengths = placed.packed / 2 + 1
+  const count = shorts[lengths - 1]!
+  const starts = placed.blockStarts / 4
+  let start = 0
+  numbers[starts] = 0
+  for (let block = 0; block < count; block++) numbers[starts + block + 1] = start += shorts[lengths + block]!
+  unpack(placed.packed + (count + 1) * 2, placed.blocks, placed.blocks + start)
 }
 
 /** Columns belong to one shape. */

@@ -10,8 +10,20 @@ export const ACCEPT = [
   '*/*;q=0.2',
 ].join(',')
 
+let lastType: string | undefined
+let lastDialect: Dialect | undefined
+
 /** Undefined if the type is missing or another one. All versions of a format are read alike. */
 export function dialectOf(contentType: string | undefined): Dialect | undefined {
+  // Mostly that of the target before.
+  if (contentType !== lastType) {
+    lastType = contentType
+    lastDialect = readType(contentType)
+  }
+  return lastDialect
+}
+
+function readType(contentType: string | undefined): Dialect | undefined {
   switch (contentType?.split(';', 1)[0]!.trim().toLowerCase()) {
     case 'text/plain':
       return 'text'

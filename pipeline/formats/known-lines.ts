@@ -9,8 +9,9 @@ import type { Dialect } from './sample-line.ts'
 export type KnownLines = {
   readonly shape: Shape
   readonly columns: Columns
-  /** The label blocks, from the end of the name to the value. */
-  readonly blocks: ByteArena
+  /** The label blocks, from the end of the name to the value; most are packed (`packed-blocks.ts`), with a dictionary that others share. */
+  readonly blocks: ByteArena | string
+  readonly dictionary: Uint8Array | undefined
   readonly labelsOfBlock: BlockLabels
   /** The metric name in each block, where blocks have names in them at all. */
   readonly nameOfBlock?: readonly string[]
@@ -48,6 +49,7 @@ export function noLines(dialect: Dialect): KnownLines {
     shape: EMPTY_SHAPE[dialect],
     columns: NO_COLUMNS,
     blocks: new ByteArena(),
+    dictionary: undefined,
     labelsOfBlock: NO_LABELS,
     layout: EMPTY_LAYOUT,
     slotCount: 0,

@@ -8,6 +8,7 @@ import type { Labels } from '../model/labels.ts'
 import { SeriesIndex } from '../model/series-index.ts'
 import { ByteArena } from './byte-arena.ts'
 import { hashBlock, hashBytes, sameBytes } from './byte-compare.ts'
+import { blocksOf } from './expected-lines.ts'
 import { HashIndex, PairIndex } from './hash-index.ts'
 import type { KnownLines, LineIndex } from './known-lines.ts'
 import { NO_BLOCK } from './line-shape.ts'
@@ -31,6 +32,8 @@ export class Learning {
   blockOf: Int32Array
   slotOf: Int32Array
   slotCount: number
+  /** Those that are known. */
+  readonly blocks: ByteArena
   readonly newLiterals = new ByteArena()
   readonly newBlocks = new ByteArena()
 
@@ -55,6 +58,7 @@ export class Learning {
   constructor(known: KnownLines, expected: number, index: LineIndex | undefined) {
     const { literalOf, blockOf, literalIndex } = known.shape
     this.known = known
+    this.blocks = blocksOf(known)
     this.lineCount = literalOf.length
     this.endLine = known.shape.endLine
     this.literalOf = literalOf
@@ -152,7 +156,7 @@ export class Learning {
   }
 
   blockLength(block: number): number {
-    const known = this.known.blocks
+    const known = this.blocks
     return block < known.count ? lengthIn(known, block) : lengthIn(this.newBlocks, block - known.count)
   }
 
@@ -160,7 +164,7 @@ export class Learning {
   findBlock(view: DataView, start: number, limit: number): number {
     const hash = hashBlock(view, start, limit)
     const { slots, hashes, mask } = this.#lines.blocks
-    const known = this.known.blocks
+    const known = this.blocks
     for (let slot = hash & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
       const block = slots[slot]! - 1
       if (hashes[block] !== hash) continue
@@ -192,7 +196,7 @@ export class Learning {
   }
 
   get blockCount(): number {
-    return this.known.blocks.count + this.newBlocks.count
+    return this.blocks.count + this.newBlocks.count
   }
 
   labelsOfBlock(block: number): Labels {
@@ -208,7 +212,7 @@ export class Learning {
 
   /** The metric name in a block; empty if there is none. */
   nameOfBlock(block: number): string {
-    const known = this.known.blocks.count
+    const known = this.blocks.count
     return (block < known ? this.known.nameOfBlock?.[block] : this.#newBlockNames?.[block - known]) ?? ''
   }
 
@@ -265,7 +269,7 @@ export class Learning {
   #firstBlockLike(block: number): number {
     if (this.#firstBlocks === undefined) {
       this.#firstBlocks = new Map()
-      for (let known = 0; known < this.known.blocks.count; known++) this.#firstBlockLike(known)
+      for (let known = 0; known < this.blocks.count; known++) this.#firstBlockLike(known)
     }
     const labels = this.labelsOfBlock(block)
     const first = this.#firstBlocks.get(labels)
@@ -303,9 +307,9 @@ export class Learning {
   }
 }
 
-function createIndex({ known, newBlocks, literalOf, blockOf, lineCount }: Learning): LineIndex {
-  const blocks = new HashIndex(known.blocks.count)
-  for (const arena of [known.blocks, newBlocks]) {
+function createIndex({ blocks: known, newBlocks, literalOf, blockOf, lineCount }: Learning): LineIndex {
+  const blocks = new HashIndex(known.count)
+  for (const arena of [known, newBlocks]) {
     for (let block = 0; block < arena.count; block++) {
       blocks.add(hashBlock(arena.view, arena.starts[block]!, arena.starts[block + 1]!))
     }

@@ -1,14 +1,15 @@
 /**
- * Reads the lines of expositions of one target.
+ * Reads the lines of expositions.
  *
  * Exporters send the same series in the same order, scrape after scrape. So each line is first compared with the one that is
  * expected at its place: if its bytes up to the value are the same, there is nothing to find out but the number. Only a line that
  * is not as expected is looked up, and only one that was never seen is taken apart.
  */
 import { newColumn } from '../model/column.ts'
-import type { MakeLabels } from './block-labels.ts'
+import { labelsFrom } from '../model/labels.ts'
+import type { LabelMaker } from './block-labels.ts'
 import { sameBytes } from './byte-compare.ts'
-import { canReadExpected, expectedValues, nextLine, readExpectedLines } from './expected-lines.ts'
+import { canReadExpected, expectedValues, nextLine, readExpectedLines, viewBlocks } from './expected-lines.ts'
 import { noLines, type KnownLines, type LineIndex } from './known-lines.ts'
 import { Learning } from './learning.ts'
 import { NO_BLOCK } from './line-shape.ts'
@@ -54,6 +55,25 @@ export type Lines = {
   readonly added: number
 }
 
+/** What is kept of a target between its expositions. */
+export type LineMemory = LabelMaker & {
+  known: KnownLines
+  /** Of a target that does not keep its order. */
+  index: LineIndex | undefined
+  /** How many more expositions had much out of place than not. */
+  disorder: number
+  readonly maxSeries: number
+}
+
+const NO_MEMORY: LineMemory = {
+  known: noLines('text'),
+  index: undefined,
+  disorder: 0,
+  maxSeries: 0,
+  makeLabels: labelsFrom,
+}
+
+/** Reads one exposition after the other, of whatever target. */
 export class LineReader {
   badLines = 0
   problem: string | undefined
@@ -62,14 +82,8 @@ export class LineReader {
   /** Whether the last line of an OpenMetrics exposition was there. */
   ended = false
 
-  #makeLabels: MakeLabels
-  #maxSeries: number
-  #known: KnownLines
-  /** Kept between expositions for a target that does not keep its order. */
-  #index: LineIndex | undefined
-  /** How many more expositions had much out of place than not. */
-  #disorder = 0
-
+  #memory = NO_MEMORY
+  #known = NO_MEMORY.known
   /** The line that is expected next. */
   #next = 0
   #learning: Learning | undefined
@@ -79,17 +93,13 @@ export class LineReader {
   #time = NaN
   #lastLiteral = -1
 
-  constructor(makeLabels: MakeLabels, maxSeries: number) {
-    this.#makeLabels = makeLabels
-    this.#maxSeries = maxSeries
-    this.#known = noLines('text')
-  }
-
-  begin(dialect: Dialect): void {
-    if (dialect !== this.#known.shape.dialect) {
-      this.#known = noLines(dialect)
-      this.#index = undefined
+  begin(memory: LineMemory, dialect: Dialect): void {
+    if (dialect !== memory.known.shape.dialect) {
+      memory.known = noLines(dialect)
+      memory.index = undefined
     }
+    this.#memory = memory
+    this.#known = memory.known
     this.badLines = 0
     this.problem = undefined
     this.exemplars = 0
@@ -130,23 +140,24 @@ export class LineReader {
     const { shape, sampleLines } = this.#known
     if (this.#learning === undefined && this.#next < shape.literalOf.length) this.#startLearning()
     const learning = this.#learning
+    const memory = this.#memory
     if (learning === undefined) {
-      this.#disorder = Math.max(0, this.#disorder - 1)
+      memory.disorder = Math.max(0, memory.disorder - 1)
       return this.#result(sampleLines, 0, 0)
     }
     const { samples, duplicates } = learning
     const disordered = learning.displaced * DISPLACED_SHARE > learning.length
-    this.#disorder = disordered ? Math.min(this.#disorder + 1, MAX_DISORDER) : Math.max(0, this.#disorder - 1)
-    const keepsOrder = this.#disorder < NO_ORDER
+    memory.disorder = disordered ? Math.min(memory.disorder + 1, MAX_DISORDER) : Math.max(0, memory.disorder - 1)
+    const keepsOrder = memory.disorder < NO_ORDER
     // The first time that much is out of place, the new order is learnt; if that does not last, there is none.
     const reorder = disordered && keepsOrder
     if (learning.hasKnownLines && !reorder && !shape.families.conflicting) {
-      this.#index = keepsOrder ? undefined : learning.unchangedIndex
+      memory.index = keepsOrder ? undefined : learning.unchangedIndex
       return this.#result(samples, duplicates, 0)
     }
-    const { known, oldSlots, added, index } = relearn(learning, keepsOrder, this.#makeLabels)
-    this.#known = known
-    this.#index = index
+    const { known, oldSlots, added, index } = relearn(learning, keepsOrder, memory)
+    this.#known = memory.known = known
+    memory.index = index
     this.#values = pick(this.#values, oldSlots)
     this.#times &&= pick(this.#times, oldSlots)
     return this.#result(samples, duplicates, added)
@@ -155,6 +166,8 @@ export class LineReader {
   #result(samples: number, duplicates: number, added: number): Lines {
     const result = { known: this.#known, values: this.#values, times: this.#times, samples, duplicates, added }
     // Whoever gets them keeps them or not; here they are not needed any more.
+    this.#memory = NO_MEMORY
+    this.#known = NO_MEMORY.known
     this.#learning = undefined
     this.#values = NO_VALUES
     this.#times = undefined
@@ -185,13 +198,12 @@ export class LineReader {
   /** Reads lines for as long as they are the expected ones, and so many at the most. Returns where the first other line begins. */
   #readExpected(bytes: Uint8Array, view: DataView, start: number, limit: number, most: number): number {
     this.#makeValues()
-    const { shape, columns, blocks } = this.#known
+    const { shape, columns } = this.#known
     const { literalOf, blockOf, literals } = shape
     const slotOf = columns.slotOf
     const literalView = literals.view
     const literalStarts = literals.starts
-    const blockView = blocks.view
-    const blockStarts = blocks.starts
+    const { view: blockView, starts: blockStarts } = viewBlocks(this.#known)
     const values = this.#values
     const number = plainNumber
     const learning = this.#learning
@@ -305,7 +317,7 @@ export class LineReader {
       if (hasNul(bytes, start, line.keyEnd)) return this.bad('there is a NUL byte')
       const decoded = decodeLabels(bytes, line.labels)
       if (typeof decoded === 'string') return this.bad(decoded)
-      const labels = this.#makeLabels(decoded.labels)
+      const labels = this.#memory.makeLabels(decoded.labels)
       block = learning.addBlock(bytes, view, line.nameEnd, line.keyEnd, labels, decoded.name)
     }
     let literal = learning.findLiteral(view, start, line.nameEnd)
@@ -322,7 +334,8 @@ export class LineReader {
     let line = learning.findLine(literal, block)
     if (line < 0) {
       line = learning.addLine(literal, block)
-      if (learning.slotCount > this.#maxSeries) throw new Error(`there are more than ${this.#maxSeries} series`)
+      const { maxSeries } = this.#memory
+      if (learning.slotCount > maxSeries) throw new Error(`there are more than ${maxSeries} series`)
       if (learning.slotCount > this.#values.length) this.#growValues()
     } else this.#continueAt(line, learning)
     this.#lastLiteral = literal
@@ -383,8 +396,8 @@ export class LineReader {
 
   #startLearning(): Learning {
     this.#makeValues()
-    this.#learning = new Learning(this.#known, this.#next, this.#index)
-    this.#index = undefined
+    this.#learning = new Learning(this.#known, this.#next, this.#memory.index)
+    this.#memory.index = undefined
     return this.#learning
   }
 

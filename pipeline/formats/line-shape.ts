@@ -35,6 +35,8 @@ export type Shape = {
   readonly metrics: readonly (Metric | undefined)[]
   /** Columns that a target with this shape was found to have; most others have the same. */
   columns?: Columns
+  /** What blocks of targets with this shape are told by; see `packed-blocks.ts`. */
+  dictionary?: Uint8Array
 }
 
 /** How lines become columns. */

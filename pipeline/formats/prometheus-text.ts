@@ -8,8 +8,9 @@
 import { labelsFrom, type Labels } from '../model/labels.ts'
 import type { Layout } from '../model/layout.ts'
 import { createOpenMetricsCheck } from './openmetrics-check.ts'
-import type { StartSlots } from './known-lines.ts'
-import { LineReader } from './line-reader.ts'
+import type { LabelMaker } from './block-labels.ts'
+import { noLines, type LineIndex, type StartSlots } from './known-lines.ts'
+import { LineReader, type LineMemory } from './line-reader.ts'
 import type { Dialect } from './sample-line.ts'
 
 export type TextReaderOptions = {
@@ -55,27 +56,79 @@ const LINE_FEED = 0x0a
 /** A longer line is skipped: no exporter writes such a one, and an endless one must not fill the memory. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024
 
-export function createTextReader(options: TextReaderOptions = {}): TextReader {
-  return new LinesReader(options)
+export function createTextReader({
+  labels = labelsFrom,
+  strict = false,
+  maxSeries = 0,
+}: TextReaderOptions = {}): TextReader {
+  return new SourceReader(
+    { isStrict: strict, maxSeries: maxSeries === 0 ? Infinity : maxSeries },
+    { makeLabels: labels },
+  )
 }
 
-class LinesReader implements TextReader {
-  readonly #lines: LineReader
-  readonly #isStrict: boolean
-  #dialect: Dialect = 'text'
-  /** Of the exposition under way, where its lines arrive torn or have to be checked. */
-  #torn: TornLine | undefined
-  #check: StrictCheck | undefined
+/** What readers have in common. */
+export type ReadingRules = { readonly isStrict: boolean; readonly maxSeries: number }
 
-  constructor({ labels = labelsFrom, strict = false, maxSeries = 0 }: TextReaderOptions) {
-    this.#lines = new LineReader(labels, maxSeries === 0 ? Infinity : maxSeries)
-    this.#isStrict = strict
+/** Of a source there is only what is kept between its expositions: there are thousands, and few are read at a time. */
+export class SourceReader implements TextReader, LineMemory {
+  known = NOTHING_KNOWN
+  index: LineIndex | undefined
+  disorder = 0
+  readonly #rules: ReadingRules
+  readonly #labelMaker: LabelMaker
+  /** Of the exposition under way, or of one that was not finished. */
+  #reading: Reading | undefined
+
+  constructor(rules: ReadingRules, labelMaker: LabelMaker) {
+    this.#rules = rules
+    this.#labelMaker = labelMaker
+  }
+
+  get maxSeries(): number {
+    return this.#rules.maxSeries
+  }
+
+  makeLabels(exposed: ReadonlyMap<string, string>): Labels {
+    return this.#labelMaker.makeLabels(exposed)
   }
 
   begin(dialect: Dialect): void {
+    this.#reading ??= unused.pop() ?? new Reading()
+    this.#reading.begin(this, dialect, this.#rules.isStrict)
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#reading!.push(bytes)
+  }
+
+  finish(): Exposition {
+    const reading = this.#reading!
+    const exposition = reading.finish()
+    this.#reading = undefined
+    if (unused.length < MOST_UNUSED) unused.push(reading)
+    return exposition
+  }
+}
+
+const NOTHING_KNOWN = noLines('text')
+
+/** As many as are scraped together. */
+const MOST_UNUSED = 256
+const unused: Reading[] = []
+
+/** An exposition under way. Used for one after the other: what was used last is still near the processor. */
+class Reading {
+  readonly #lines = new LineReader()
+  #dialect: Dialect = 'text'
+  /** Where its lines arrive torn or have to be checked. */
+  #torn: TornLine | undefined
+  #check: StrictCheck | undefined
+
+  begin(memory: LineMemory, dialect: Dialect, isStrict: boolean): void {
     this.#dialect = dialect
-    this.#lines.begin(dialect)
-    this.#check = this.#isStrict && dialect === 'openmetrics' ? new StrictCheck() : undefined
+    this.#lines.begin(memory, dialect)
+    this.#check = isStrict && dialect === 'openmetrics' ? new StrictCheck() : undefined
     this.#torn = undefined
   }
 

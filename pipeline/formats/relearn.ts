@@ -11,12 +11,13 @@ import {
 } from '../model/layout.ts'
 import { ONE } from '../model/scale.ts'
 import type { Metric } from '../model/series.ts'
-import { BlockLabels, type MakeLabels } from './block-labels.ts'
+import { BlockLabels, type LabelMaker } from './block-labels.ts'
 import { pickStrings } from './byte-arena.ts'
 import { HashIndex, PairIndex } from './hash-index.ts'
 import type { KnownLines, LineIndex, StartSlots } from './known-lines.ts'
 import type { Learning } from './learning.ts'
 import { NO_BLOCK, shapeFrom, shareColumns, type Columns, type Shape } from './line-shape.ts'
+import { packBlocks } from './packed-blocks.ts'
 import { startSlots } from './start-times.ts'
 
 export type Relearnt = {
@@ -32,7 +33,7 @@ export type Relearnt = {
  * A target that keeps its order gets its lines in the order of this exposition. One that does not keeps the lines it had where
  * they were, with new ones behind them: that leaves the layout as it is, as far as it can be.
  */
-export function relearn(learning: Learning, keepsOrder: boolean, makeLabels: MakeLabels): Relearnt {
+export function relearn(learning: Learning, keepsOrder: boolean, labelMaker: LabelMaker): Relearnt {
   const { known } = learning
   const order = keepsOrder ? learning.sequence.subarray(0, learning.length) : settledOrder(learning)
   const literals = new Renumbering(learning.literalCount)
@@ -70,11 +71,11 @@ export function relearn(learning: Learning, keepsOrder: boolean, makeLabels: Mak
   const starts = startSlots(shape.dialect, columns, labels)
   const hashes = keepsOrder ? undefined : learning.blockHashes
   const isOneList = isSameList(labels, blockLabels)
-  const labelsOfBlock = new BlockLabels(isOneList ? labels : blockLabels, makeLabels)
+  const labelsOfBlock = new BlockLabels(isOneList ? labels : blockLabels, labelMaker)
   const now: KnownLines = {
     shape,
     columns,
-    blocks: pickStrings(known.blocks, learning.newBlocks, oldBlocks),
+    ...keptBlocks(learning, shape, oldBlocks, keepsOrder && sampleLines === oldSlots.length),
     labelsOfBlock,
     ...(blockNames && { nameOfBlock: blockNames }),
     layout: layoutFrom(known, columns, isOneList ? labelsOfBlock : labels, oldSlots, starts),
@@ -107,6 +108,20 @@ function settledOrder(learning: Learning): Int32Array {
   }
   if (endLine >= 0 && learning.isSeen(endLine)) order[count++] = endLine
   return order.subarray(0, count)
+}
+
+/** Whoever is not read line after line, as expected, would have to unpack them with every exposition. */
+function keptBlocks(
+  { known, blocks, newBlocks }: Learning,
+  shape: Shape,
+  numbers: Uint32Array,
+  mayPack: boolean,
+): Pick<KnownLines, 'blocks' | 'dictionary'> {
+  const picked = pickStrings(blocks, newBlocks, numbers)
+  if (mayPack && picked === blocks && known.dictionary !== undefined) {
+    return { blocks: known.blocks, dictionary: known.dictionary }
+  }
+  return (mayPack ? packBlocks(shape, picked) : undefined) ?? { blocks: picked, dictionary: undefined }
 }
 
 /** Gives new numbers in the order in which the old ones are first asked for. */

@@ -81,7 +81,11 @@ export const above = (a: Code, b: Code): Code => [...a, ...b, 0x4b]
 export const either = (a: Code, b: Code): Code => [...a, ...b, 0x72]
 export const add = (a: Code, b: Code): Code => [...a, ...b, 0x6a]
 export const subtract = (a: Code, b: Code): Code => [...a, ...b, 0x6b]
+export const and = (a: Code, b: Code): Code => [...a, ...b, 0x71]
 export const shiftLeft = (a: Code, bits: number): Code => [...a, ...i32(bits), 0x74]
+
+/** Of a number without a sign. */
+export const shiftRight = (a: Code, bits: number): Code => [...a, ...i32(bits), 0x76]
 
 /** 64 bits. */
 export const i64 = (value: number): Code => [0x42, ...signed(value)]
@@ -115,6 +119,7 @@ export const storeDouble = (address: Code, value: Code, offset = 0): Code => [
 
 /** Sixteen bytes at a time. */
 export const loadSixteen = (address: Code, offset = 0): Code => [...address, 0xfd, 0, 0, ...unsigned(offset)]
+export const storeSixteen = (address: Code, value: Code): Code => [...address, ...value, 0xfd, 0x0b, 0, 0]
 export const xorSixteen = (a: Code, b: Code): Code => [...a, ...b, 0xfd, 0x51]
 export const orSixteen = (a: Code, b: Code): Code => [...a, ...b, 0xfd, 0x50]
 export const anySixteen = (a: Code): Code => [...a, 0xfd, 0x53]

@@ -3,8 +3,9 @@ import { connect, type Socket } from 'node:net'
 import type { Exchange } from './exchange.ts'
 import { describeFailure } from './failure.ts'
 import type { IdleConnections } from './idle-pool.ts'
-import { ResponseParser } from './response-parser.ts'
+import type { KnownHead } from './known-heads.ts'
 import { mayBeRepeated } from './request-head.ts'
+import { ResponseParser } from './response-parser.ts'
 import type { Destination } from './url.ts'
 
 /**
@@ -29,12 +30,6 @@ type OwnSocket = Socket & { [CONNECTION]: Connection }
 const CONNECTION = Symbol('connection')
 
 const LISTENERS = {
-  timeout(this: OwnSocket): void {
-    this[CONNECTION].broken(notAccepted(this[CONNECTION].destination))
-  },
-  connect(this: OwnSocket): void {
-    this.setTimeout(0)
-  },
   error(this: OwnSocket, error: Error): void {
     this[CONNECTION].broken(describeFailure(error, this[CONNECTION].destination))
   },
@@ -46,10 +41,24 @@ const LISTENERS = {
   },
 }
 
+/** Where the time for connecting is limited. */
+const CONNECTING_LISTENERS = {
+  timeout(this: OwnSocket): void {
+    this[CONNECTION].broken(notAccepted(this[CONNECTION].destination))
+  },
+  connect(this: OwnSocket): void {
+    this.setTimeout(0)
+  },
+}
+
 function receive(this: OwnSocket, length: number): boolean {
   this[CONNECTION].receive(length)
   return true
 }
+
+/** As many as are scraped together. */
+const MOST_UNUSED = 256
+const unusedParsers: ResponseParser[] = []
 
 export class Connection {
   readonly destination: Destination
@@ -60,8 +69,10 @@ export class Connection {
   readonly #owner: ConnectionOwner
   readonly #socket: OwnSocket
   #exchange: Exchange | undefined
-  readonly #parser = new ResponseParser()
-  #used = false
+  /** While a request is under way. */
+  #parser: ResponseParser | undefined
+  #known: KnownHead | undefined
+  /** Whether a request was answered before. */
   #reused = false
 
   constructor(destination: Destination, idle: IdleConnections, owner: ConnectionOwner) {
@@ -80,19 +91,27 @@ export class Connection {
     this.#socket[CONNECTION] = this
     // A connection that nobody uses does not keep the process alive, and the time limit of a request does.
     this.#socket.unref()
-    for (const [event, listener] of Object.entries(LISTENERS)) this.#socket.on(event, listener)
+    // Its own listener sees to it that nothing is written after the end: at the end this closes it, and a list of two is a list too many.
+    this.#socket.removeAllListeners('end')
+    this.#listen(LISTENERS)
+  }
+
+  #listen(listeners: Readonly<Record<string, (this: OwnSocket, error: Error) => void>>): void {
+    for (const [event, listener] of Object.entries(listeners)) this.#socket.on(event, listener)
   }
 
   /** Only when idle. `text` is the request up to its body. */
   send(exchange: Exchange, text: string): void {
     this.#exchange = exchange
-    this.#parser.begin(exchange)
-    this.#reused = this.#used
-    this.#used = true
+    this.#parser = unusedParsers.pop() ?? new ResponseParser()
+    this.#parser.begin(exchange, this.#known)
     exchange.holder = this
     const { body, timeoutMs } = exchange.request
     if (timeoutMs === Infinity) this.#socket.ref()
-    if (this.#socket.connecting && !mayBeRepeated(exchange.request)) this.#socket.setTimeout(CONNECT_MS)
+    if (this.#socket.connecting && !mayBeRepeated(exchange.request)) {
+      this.#listen(CONNECTING_LISTENERS)
+      this.#socket.setTimeout(CONNECT_MS)
+    }
     if (body === undefined || body.length === 0) {
       this.#socket.write(text, 'latin1')
       return
@@ -121,23 +140,28 @@ export class Connection {
     const exchange = this.#exchange
     // Bytes that nobody asked for: whatever comes next on this connection is not to be trusted.
     if (exchange === undefined) return this.close()
+    const parser = this.#parser!
     let complete
     try {
-      complete = this.#parser.feed(this.#owner.landing, length)
+      complete = parser.feed(this.#owner.landing, length)
     } catch (error) {
       return exchange.fail(error as Error)
     }
     // A server that answers before it has read everything may not mean to read it.
     if (complete && !exchange.over) {
-      this.#complete(exchange, this.#parser.reusable && this.#socket.writableLength === 0)
+      this.#complete(exchange, parser, parser.reusable && this.#socket.writableLength === 0)
     }
   }
 
   /** The connection is free before the handler hears of the end, which may well send the next request. */
-  #complete(exchange: Exchange, reusable: boolean): void {
+  #complete(exchange: Exchange, parser: ResponseParser, reusable: boolean): void {
     exchange.holder = undefined
-    this.#parser.rest()
+    this.#known = parser.known
+    this.#parser = undefined
+    parser.rest()
+    if (unusedParsers.length < MOST_UNUSED) unusedParsers.push(parser)
     if (reusable) {
+      this.#reused = true
       this.#exchange = undefined
       if (exchange.request.timeoutMs === Infinity) this.#socket.unref()
       this.#owner.idle(this)
@@ -150,14 +174,14 @@ export class Connection {
   /** The server sends no more. */
   ended(): void {
     const { address } = this.destination
-    if (this.#exchange !== undefined && this.#parser.ended()) this.#complete(this.#exchange, false)
+    if (this.#exchange !== undefined && this.#parser!.ended()) this.#complete(this.#exchange, this.#parser!, false)
     else this.broken(new Error(`${address} closed the connection before its answer was complete`))
   }
 
   broken(error: Error): void {
     const exchange = this.#exchange
     if (exchange === undefined) return this.close()
-    const retry = this.#reused && !this.#parser.started && mayBeRepeated(exchange.request)
+    const retry = this.#reused && !this.#parser!.started && mayBeRepeated(exchange.request)
     if (!retry) return exchange.fail(error)
     this.close()
     this.#owner.lost(exchange, this)

@@ -6,6 +6,7 @@ import type { Framing, HeaderReader } from './response-head.ts'
 
 /** As they are; the framing is what follows from them and from the method of the request. */
 export type KnownHead = {
+  readonly method: string | undefined
   readonly head: HeaderReader
   readonly framing: Framing
   readonly bytes: Buffer
@@ -26,6 +27,7 @@ const known = new Map<string, KnownHead>()
 export function rememberHead(
   buffer: Buffer,
   length: number,
+  method: string | undefined,
   head: HeaderReader,
   framing: Framing,
 ): KnownHead | undefined {
@@ -34,11 +36,11 @@ export function rememberHead(
   const date = DATE_LINE.exec(text)
   const dateFrom = date === null ? 0 : date.index + '\ndate:'.length
   const dateTo = date === null ? 0 : date.index + date[0].length
-  const key = `${framing.kind} ${dateTo - dateFrom} ${text.slice(0, dateFrom)}${text.slice(dateTo)}`
+  const key = `${method} ${framing.kind} ${dateTo - dateFrom} ${text.slice(0, dateFrom)}${text.slice(dateTo)}`
   let one = known.get(key)
   if (one === undefined) {
     if (known.size >= MAX_KNOWN) known.clear()
-    one = { head, framing, bytes: Buffer.from(text, 'latin1'), dateFrom, dateTo }
+    one = { method, head, framing, bytes: Buffer.from(text, 'latin1'), dateFrom, dateTo }
     known.set(key, one)
   }
   return one

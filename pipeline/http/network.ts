@@ -3,7 +3,8 @@ import type { Clock, Network, NetworkRequest } from '../component.ts'
 import { Exchange } from './exchange.ts'
 import { listen } from './listen.ts'
 import { createResolver } from './resolve.ts'
-import { createSocketReader, type PreparedRequest, type SocketReaderOptions } from './socket-reader.ts'
+import type { IdleConnections } from './idle-pool.ts'
+import { createSocketReader, type SocketReaderOptions } from './socket-reader.ts'
 import { TimeLimits } from './time-limits.ts'
 import type { UndiciClient } from './undici-client.ts'
 import { parseDestination, type Destination } from './url.ts'
@@ -11,12 +12,14 @@ import { parseDestination, type Destination } from './url.ts'
 /** `close` fails the requests that are under way and closes all connections, not the listeners. */
 export type SystemNetwork = Network & { close(): Promise<void> }
 
-/** Where a request goes, and what goes there if that is plain HTTP. */
-type Way = {
+/**
+ * Where a request goes, and the connections that it may take if that is plain HTTP. It does not hold on to the request, and so to its body:
+ * connections are there for longer.
+ */
+type Way = Destination & {
   readonly owner: object
-  readonly request: NetworkRequest
-  readonly destination: Destination
-  readonly plain: PreparedRequest | undefined
+  readonly url: string
+  idle: IdleConnections | undefined
 }
 
 export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): SystemNetwork {
@@ -32,10 +35,12 @@ export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): 
   function wayOf(request: NetworkRequest): Way {
     const memo = request.memo as Way | undefined
     // Whoever changes a request copies it, and this with it.
-    if (memo !== undefined && memo.owner === limits && memo.request === request) return memo
+    if (memo?.owner === limits && memo.url === request.url && isPlain(request, memo) === (memo.idle !== undefined)) {
+      return memo
+    }
     const destination = parseDestination(request.url)
-    const plain = isPlain(request, destination) ? socketReader.prepare(request, destination) : undefined
-    const way: Way = { owner: limits, request, destination, plain }
+    const idle = isPlain(request, destination) ? socketReader.connectionsTo(destination) : undefined
+    const way: Way = { ...destination, owner: limits, url: request.url, idle }
     request.memo = way
     return way
   }
@@ -54,9 +59,9 @@ export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): 
     request(request, handler) {
       const exchange = new Exchange(limits, request, handler)
       try {
-        const { destination, plain } = wayOf(request)
-        if (plain !== undefined) socketReader.send(exchange, plain)
-        else void sendByUndici(exchange, destination)
+        const way = wayOf(request)
+        if (way.idle === undefined) void sendByUndici(exchange, way)
+        else way.idle = socketReader.send(exchange, way, way.idle)
       } catch (error) {
         // The handler hears nothing from inside this call.
         clock.after(0, () => exchange.fail(error as Error))

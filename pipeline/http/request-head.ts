@@ -3,17 +3,26 @@ import type { NetworkRequest } from '../component.ts'
 import { HEADER_NAME, HEADER_VALUE } from './header-syntax.ts'
 import type { Destination } from './url.ts'
 
+type Headers = Readonly<Record<string, string>>
+
+const NO_HEADERS: Headers = {}
+
 /** The request's headers, with those that follow from its URL. Throws a sentence, without the value, if one cannot be sent. */
 export function requestHeaders(request: NetworkRequest, destination: Destination): [string, string][] {
-  const headers = Object.entries(request.headers ?? {})
+  const headers = ownHeaders(request.headers ?? NO_HEADERS)
+  const { authorization } = destination
+  if (authorization !== undefined && !hasHeader(headers, 'authorization'))
+    headers.push(['authorization', authorization])
+  return headers
+}
+
+function ownHeaders(given: Headers): [string, string][] {
+  const headers = Object.entries(given)
   for (const [name, value] of headers) {
     if (!HEADER_NAME.test(name)) throw new Error(`"${name}" cannot be the name of a header`)
     if (!HEADER_VALUE.test(value)) throw new Error(`the value of header "${name}" has characters that cannot be sent`)
   }
   if (!hasHeader(headers, 'user-agent')) headers.push(['user-agent', 'gpucol'])
-  if (destination.authorization !== undefined && !hasHeader(headers, 'authorization')) {
-    headers.push(['authorization', destination.authorization])
-  }
   return headers
 }
 
@@ -22,19 +31,49 @@ export function mayBeRepeated({ method = 'GET' }: NetworkRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
+/** Lines of headers, which thousands of requests may have in common. */
+type HeaderLines = { readonly text: string; readonly hasHost: boolean; readonly hasAuthorization: boolean }
+const knownLines = new WeakMap<Headers, HeaderLines>()
+
+function knownHeaderLines(given: Headers): HeaderLines {
+  let lines = knownLines.get(given)
+  if (lines === undefined) knownLines.set(given, (lines = headerLines(given)))
+  return lines
+}
+
+function headerLines(given: Headers): HeaderLines {
+  const headers = ownHeaders(given)
+  return {
+    text: linesFrom(headers),
+    hasHost: hasHeader(headers, 'host'),
+    hasAuthorization: hasHeader(headers, 'authorization'),
+  }
+}
+
 /** The bytes of a request up to its body, as latin1 text. */
 export function renderRequest(request: NetworkRequest, destination: Destination): string {
-  const { method = 'GET', body } = request
-  let headers = requestHeaders(request, destination)
-  if (body !== undefined || !mayBeRepeated(request)) {
-    headers = headers.filter(([name]) => name.toLowerCase() !== 'content-length')
-    headers.push(['content-length', `${body?.length ?? 0}`])
-  }
-  let text = `${method} ${destination.path} HTTP/1.1\r\n`
-  if (!hasHeader(headers, 'host')) text += `host: ${destination.authority}\r\n`
-  for (const [name, value] of headers) text += `${name}: ${value}\r\n`
-  // Written in one piece: a text that was put together is looked for in its parts each time it is sent.
-  return Buffer.from(`${text}\r\n`, 'latin1').toString('latin1')
+  const { method = 'GET', headers = NO_HEADERS, body } = request
+  const { path, authority, authorization } = destination
+  const hasNoLength = body === undefined && mayBeRepeated(request)
+  const { text, hasHost, hasAuthorization } = hasNoLength
+    ? knownHeaderLines(headers)
+    : headerLines(withLength(headers, body?.length ?? 0))
+  let head = `${method} ${path} HTTP/1.1\r\n`
+  if (!hasHost) head += `host: ${authority}\r\n`
+  head += text
+  if (authorization !== undefined && !hasAuthorization) head += `authorization: ${authorization}\r\n`
+  return `${head}\r\n`
+}
+
+function withLength(headers: Headers, length: number): Headers {
+  const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-length')
+  return { ...Object.fromEntries(others), 'content-length': `${length}` }
+}
+
+function linesFrom(headers: readonly [string, string][]): string {
+  const text = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  // In one piece, which none that was put together is.
+  return Buffer.from(text, 'latin1').toString('latin1')
 }
 
 function hasHeader(headers: readonly [string, string][], name: string): boolean {

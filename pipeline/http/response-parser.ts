@@ -26,7 +26,7 @@ type State = 'head' | 'sized' | 'until close' | 'chunk size' | 'chunk extension'
 
 const NO_HEAD = new HeaderReader()
 
-/** Reads one response after the other. */
+/** Reads one response after the other, of whatever connection. */
 export class ResponseParser {
   /** Whether any byte of the response has arrived. */
   started = false
@@ -34,13 +34,12 @@ export class ResponseParser {
   reusable = false
   /** Once complete: how many bytes came after the end. */
   surplus = 0
+  /** The head of the last response, where that may come again. */
+  known: KnownHead | undefined
 
   #exchange: Exchange | undefined
   #state: State = 'head'
   #head = NO_HEAD
-  /** The one of the last response, where that may come again. */
-  #known: KnownHead | undefined
-  #knownMethod: string | undefined
   /** The beginning of a line whose end has not arrived. */
   #tornLine = ''
   #headBytes = 0
@@ -50,13 +49,18 @@ export class ResponseParser {
   #chunkDigits = 0
   #position = 0
 
-  /** The next response is the answer to this. The one before, if there was any, is complete and done with: `rest` was called. */
-  begin(exchange: Exchange): void {
+  /**
+   * The next response is the answer to this; what is `known` is from the last one of the server. The one before, if there was any, is
+   * complete and done with: `rest` was called.
+   */
+  begin(exchange: Exchange, known: KnownHead | undefined): void {
     this.#exchange = exchange
+    this.known = known
   }
 
-  /** Nothing of the last response is kept until the next. All is made ready for that while it is near the processor. */
+  /** Nothing of the last response is kept until the next. */
   rest(): void {
+    this.known = undefined
     this.#exchange = undefined
     this.started = false
     this.reusable = false
@@ -112,8 +116,8 @@ export class ResponseParser {
     const { method } = exchange.request
     const isFirst = this.#headBytes === 0
     if (isFirst) {
-      const known = this.#known
-      if (known !== undefined && method === this.#knownMethod && isHeadAt(known, buffer, length)) {
+      const { known } = this
+      if (known !== undefined && method === known.method && isHeadAt(known, buffer, length)) {
         this.#head = known.head
         this.#position = known.bytes.length
         exchange.head(known.head.status, known.head.headers)
@@ -134,8 +138,7 @@ export class ResponseParser {
         continue
       }
       const framing = bodyFraming(this.#head, method)
-      this.#known = isWhole ? rememberHead(buffer, this.#position, this.#head, framing) : undefined
-      this.#knownMethod = method
+      this.known = isWhole ? rememberHead(buffer, this.#position, method, this.#head, framing) : undefined
       exchange.head(status, this.#head.headers)
       return exchange.over ? undefined : framing
     }

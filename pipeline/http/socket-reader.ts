@@ -5,7 +5,6 @@
  * buffer is filled then (Linux, macOS), because what arrived is through before the next socket is looked at. And it is most of
  * why a scrape costs a fraction of what it costs with a general client: no stream, no allocation by the size of the body.
  */
-import type { NetworkRequest } from '../component.ts'
 import { landing } from '../landing.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import type { Exchange } from './exchange.ts'
@@ -22,21 +21,15 @@ export type SocketReaderOptions = {
 }
 
 export type SocketReader = {
-  /** Throws if it has headers that cannot be sent. */
-  prepare(request: NetworkRequest, destination: Destination): PreparedRequest
-  /** The body must not change before the answer. */
-  send(exchange: Exchange, prepared: PreparedRequest): void
+  /** What requests to the same address share. */
+  connectionsTo(destination: Destination): IdleConnections
+  /**
+   * The body must not change before the answer. Returns the connections for the next request to the same address. Throws if there are
+   * headers that cannot be sent.
+   */
+  send(exchange: Exchange, destination: Destination, idle: IdleConnections): IdleConnections
   /** Closes all connections; requests under way fail. */
   close(): void
-}
-
-/** What can be found out once of a request that is sent again and again. */
-export type PreparedRequest = {
-  readonly destination: Destination
-  /** Up to its body. */
-  readonly text: string
-  /** Connections that it may take. */
-  idle: IdleConnections
 }
 
 export function createSocketReader(options: SocketReaderOptions = {}): SocketReader {
@@ -64,16 +57,13 @@ export function createSocketReader(options: SocketReaderOptions = {}): SocketRea
   }
 
   return {
-    prepare: (request, destination) => ({
-      destination,
-      text: renderRequest(request, destination),
-      idle: pool.of(destination.address),
-    }),
-    send(exchange, prepared) {
-      const { destination, text } = prepared
-      if (prepared.idle.isGone) prepared.idle = pool.of(destination.address)
-      const connection = pool.take(prepared.idle) ?? openConnection(destination, prepared.idle)
+    connectionsTo: ({ address }) => pool.of(address),
+    send(exchange, destination, idle) {
+      const text = renderRequest(exchange.request, destination)
+      const current = idle.isGone ? pool.of(destination.address) : idle
+      const connection = pool.take(current) ?? openConnection(destination, current)
       connection.send(exchange, text)
+      return current
     },
     close() {
       for (const connection of open) connection.abort(closed())

@@ -5,7 +5,7 @@ import type { Clock, NetworkRequest, TlsOptions } from '../component.ts'
 import type { Exchange } from './exchange.ts'
 import { describeFailure, HEAD_LIMIT_BYTES, isCertificateCode } from './failure.ts'
 import { mayBeRepeated, requestHeaders } from './request-head.ts'
-import { parseProxy, type Destination } from './url.ts'
+import { originOf, parseProxy, type Destination } from './url.ts'
 
 export type UndiciClient = {
   /** Throws if the request cannot be sent at all. */
@@ -116,7 +116,7 @@ function dispatch(
   const { method = 'GET', body, tls } = exchange.request
   let started = false
   const options = {
-    origin: destination.origin,
+    origin: originOf(destination),
     path: destination.path,
     method,
     headers,

@@ -9,7 +9,6 @@ export type Destination = {
   readonly address: string
   /** Value of the Host header: the port is left out where it is the default. */
   readonly authority: string
-  readonly origin: string
   /** Path and query. */
   readonly path: string
   /** Value of the Authorization header, where the URL has a user in it. */
@@ -26,13 +25,14 @@ export function parseDestination(url: string): Destination {
   const secure = parsed.protocol === 'https:'
   const host = parsed.hostname.startsWith('[') ? parsed.hostname.slice(1, -1) : parsed.hostname
   const port = parsed.port === '' ? (secure ? 443 : 80) : Number(parsed.port)
+  const address = `${parsed.hostname}:${port}`
   return {
     secure,
     host,
     port,
-    address: `${parsed.hostname}:${port}`,
-    authority: parsed.host,
-    origin: parsed.origin,
+    address,
+    // Mostly they are the same: then it is one string.
+    authority: parsed.host === address ? address : parsed.host,
     path: parsed.pathname + parsed.search,
     ...(hasUser(parsed) && { authorization: basicAuthorization(parsed) }),
   }
@@ -47,10 +47,14 @@ export function parseProxy(url: string): Pick<Destination, 'host' | 'address'> {
   return parseDestination(parsed.href)
 }
 
+export function originOf({ secure, authority }: Destination): string {
+  return `${secure ? 'https' : 'http'}://${authority}`
+}
+
 /** The form in which URLs are compared: default port left out, empty path a slash, without user and fragment. */
 export function normalizeUrl(url: string): string {
-  const { origin, path } = parseDestination(url)
-  return origin + path
+  const destination = parseDestination(url)
+  return originOf(destination) + destination.path
 }
 
 function hasUser(url: URL): boolean {

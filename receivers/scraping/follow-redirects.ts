@@ -7,34 +7,29 @@ const MAX_REDIRECTS = 10
 /** What must not be shown to another host than the one it was meant for. */
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie'])
 
-/** Whoever asks knows until when there is time, on the monotonic clock. */
-export type Asked = { readonly deadlineMs: number }
-
 /**
  * As `network.request` with this handler, one request after the other, but where redirects are followed the handler sees only the answer
  * that is none. The timeout of the request holds for all of it.
- *
- * One object for all requests of a target: what a scrape makes anew is garbage, and what it looks at is far away by the next.
  */
 export class Requester implements ResponseHandler {
-  readonly #host: Pick<Host, 'network' | 'clock'>
-  readonly #follows: boolean
   readonly #handler: ResponseHandler
-  readonly #asked: Asked
+  #host: Pick<Host, 'network' | 'clock'> | undefined
+  #follows = false
+  #deadlineMs = NaN
   #cancel = NOTHING
   #current: NetworkRequest | undefined
   #redirect: NetworkRequest | undefined
   #redirects = 0
 
-  constructor(host: Pick<Host, 'network' | 'clock'>, follows: boolean, handler: ResponseHandler, asked: Asked) {
-    this.#host = host
-    this.#asked = asked
-    this.#follows = follows
+  constructor(handler: ResponseHandler) {
     this.#handler = handler
   }
 
-  /** Not while one is under way. */
-  send(request: NetworkRequest): void {
+  /** Not while one is under way. The deadline is on the monotonic clock. */
+  send(host: Pick<Host, 'network' | 'clock'>, request: NetworkRequest, follows: boolean, deadlineMs: number): void {
+    this.#host = host
+    this.#follows = follows
+    this.#deadlineMs = deadlineMs
     this.#redirects = 0
     this.#send(request)
   }
@@ -57,7 +52,8 @@ export class Requester implements ResponseHandler {
   end(): void {
     this.#cancel = NOTHING
     if (this.#redirect === undefined) return this.#handler.end()
-    this.#send({ ...this.#redirect, timeoutMs: Math.max(1, this.#asked.deadlineMs - this.#host.clock.monotonic()) })
+    const leftMs = this.#deadlineMs - this.#host!.clock.monotonic()
+    this.#send({ ...this.#redirect, timeoutMs: Math.max(1, leftMs) })
   }
 
   failed(error: Error): void {
@@ -68,7 +64,7 @@ export class Requester implements ResponseHandler {
   #send(request: NetworkRequest): void {
     this.#current = request
     this.#redirect = undefined
-    this.#cancel = this.#host.network.request(request, this)
+    this.#cancel = this.#host!.network.request(request, this)
   }
 }
 

@@ -3,7 +3,7 @@ import type { Host, NetworkRequest, ResponseHandler } from '../../pipeline/compo
 import { dialectOf } from '../../pipeline/formats/exposition-format.ts'
 import type { Exposition, TextReader } from '../../pipeline/formats/prometheus-text.ts'
 import type { Dialect } from '../../pipeline/formats/sample-line.ts'
-import { Requester, type Asked } from './follow-redirects.ts'
+import { Requester } from './follow-redirects.ts'
 import { tooLarge, unpackerFor, type Unpacker } from './unpack-body.ts'
 
 export type ExpositionOptions = {
@@ -13,63 +13,80 @@ export type ExpositionOptions = {
   readonly fallback: Dialect | undefined
 }
 
+/** A scrape that has begun. */
+export type Begun = { readonly timeMs: number; readonly startMs: number }
+
 /** Who asks. */
-export type Asker = Asked & {
+export type Asker = {
+  /** For what is answered. */
+  readonly reader: TextReader
   /** `exposition` is undefined if the scrape failed. The body's size is that of what was unpacked; -1 if it was above the limit. */
-  answered(exposition: Exposition | undefined, problem: string | undefined, bodyBytes: number): void
+  answered(begun: Begun, exposition: Exposition | undefined, problem: string | undefined, bodyBytes: number): void
 }
 
-/** Asks one target, one request after the other. */
-export class ExpositionClient implements ResponseHandler {
-  readonly #options: ExpositionOptions
-  readonly #reader: TextReader
-  readonly #asker: Asker
-  readonly #requester: Requester
-  // A target says the same every time.
-  #knownType: string | undefined
-  #knownDialect: Dialect | undefined
+/** As many as are scraped together. */
+const MOST_UNUSED = 256
+const unused: ExpositionClient[] = []
+
+/**
+ * Asks for an exposition, and can be told to cancel that. The asker hears once of it, unless it is cancelled; the timeout of the request
+ * holds for all of it.
+ */
+export function requestExposition(
+  host: Pick<Host, 'network' | 'clock'>,
+  options: ExpositionOptions,
+  request: NetworkRequest,
+  asker: Asker,
+): ExpositionClient {
+  const client = unused.pop() ?? new ExpositionClient()
+  client.send(host, options, request, asker)
+  return client
+}
+
+/**
+ * Asks for one exposition after the other, whoever asks: there are thousands of targets, and few scrapes under way. What a scrape makes
+ * anew is garbage, and what each target had for itself would be far from the processor by its next.
+ */
+export class ExpositionClient implements ResponseHandler, Begun {
+  timeMs = NaN
+  startMs = NaN
+  readonly #requester = new Requester(this)
+  #options: ExpositionOptions | undefined
+  #asker: Asker | undefined
   /** Of a compressed body. */
   #unpacker: Unpacker | undefined
   #bodyBytes = 0
-  #isOver = true
 
-  constructor(host: Pick<Host, 'network' | 'clock'>, options: ExpositionOptions, reader: TextReader, asker: Asker) {
+  /** Not while a request is under way. */
+  send(host: Pick<Host, 'network' | 'clock'>, options: ExpositionOptions, request: NetworkRequest, asker: Asker): void {
+    this.timeMs = host.clock.now()
+    this.startMs = host.clock.monotonic()
     this.#options = options
-    this.#reader = reader
     this.#asker = asker
-    this.#requester = new Requester(host, options.followRedirects, this, asker)
-    this.#knownDialect = options.fallback
-  }
-
-  /** Not while a request is under way. The asker hears once of it, unless it is cancelled; its timeout holds for all of it. */
-  send(request: NetworkRequest): void {
-    this.#isOver = false
-    this.#unpacker = undefined
     this.#bodyBytes = 0
-    this.#requester.send(request)
+    this.#requester.send(host, request, options.followRedirects, this.startMs + request.timeoutMs)
   }
 
+  /** Whoever asked does not hold on to this. */
   cancel(): void {
-    this.#isOver = true
+    this.#asker = undefined
     this.#requester.cancel()
     this.#unpacker?.cancel()
   }
 
   head(status: number, headers: ReadonlyMap<string, string>): void {
     if (status !== 200) throw new Error(`the target answered with status ${status}, 200 is expected`)
+    const { fallback, bodyLimitBytes } = this.#options!
     const contentType = headers.get('content-type')
-    if (contentType !== this.#knownType) {
-      this.#knownType = contentType
-      this.#knownDialect = dialectOf(contentType) ?? this.#options.fallback
-    }
-    if (this.#knownDialect === undefined) {
+    const dialect = dialectOf(contentType) ?? fallback
+    if (dialect === undefined) {
       throw new Error(
         contentType === undefined ? 'the Content-Type is missing' : `unknown Content-Type "${contentType}"`,
       )
     }
-    this.#reader.begin(this.#knownDialect)
+    this.#asker!.reader.begin(dialect)
     const encoding = headers.get('content-encoding')
-    if (encoding !== undefined) this.#unpacker = unpackerFor(encoding, this.#options.bodyLimitBytes, this.#unpacked())
+    if (encoding !== undefined) this.#unpacker = unpackerFor(encoding, bodyLimitBytes, this.#unpacked())
   }
 
   chunk(bytes: Uint8Array): void {
@@ -78,7 +95,7 @@ export class ExpositionClient implements ResponseHandler {
   }
 
   end(): void {
-    if (this.#unpacker === undefined) this.#finish(this.#reader.finish(), undefined)
+    if (this.#unpacker === undefined) this.#finish(this.#asker!.reader.finish(), undefined)
     else this.#unpacker.end()
   }
 
@@ -89,7 +106,7 @@ export class ExpositionClient implements ResponseHandler {
   #unpacked() {
     return {
       chunk: (bytes: Uint8Array) => this.#read(bytes),
-      end: () => this.#finish(this.#reader.finish(), undefined),
+      end: () => this.#finish(this.#asker!.reader.finish(), undefined),
       failed: (error: Error) => {
         this.#requester.cancel()
         this.failed(error)
@@ -98,17 +115,24 @@ export class ExpositionClient implements ResponseHandler {
   }
 
   #read(bytes: Uint8Array): void {
-    const { bodyLimitBytes } = this.#options
+    const { bodyLimitBytes } = this.#options!
     this.#bodyBytes += bytes.length
     if (this.#bodyBytes > bodyLimitBytes) throw tooLarge(bodyLimitBytes)
-    this.#reader.push(bytes)
+    this.#asker!.reader.push(bytes)
   }
 
   #finish(exposition: Exposition | undefined, problem: string | undefined): void {
-    if (this.#isOver) return
-    this.#isOver = true
+    const asker = this.#asker
+    if (asker === undefined) return
+    this.#asker = undefined
     this.#unpacker?.cancel()
-    const isTooLarge = this.#bodyBytes > this.#options.bodyLimitBytes
-    this.#asker.answered(exposition, problem, isTooLarge ? -1 : this.#bodyBytes)
+    this.#unpacker = undefined
+    const isTooLarge = this.#bodyBytes > this.#options!.bodyLimitBytes
+    try {
+      asker.answered(this, exposition, problem, isTooLarge ? -1 : this.#bodyBytes)
+    } finally {
+      // Not before: nothing may reach the next through this, also if the asker throws.
+      if (unused.length < MOST_UNUSED) unused.push(this)
+    }
   }
 }

@@ -1,6 +1,12 @@
 /** One target: asks it, reads what it answers, and hands on what that says, again and again. */
 import type { Counters, Host, NetworkRequest, Next, TargetStatus } from '../../pipeline/component.ts'
-import { createTextReader, type Exposition, type TextReader } from '../../pipeline/formats/prometheus-text.ts'
+import type { LabelMaker } from '../../pipeline/formats/block-labels.ts'
+import {
+  SourceReader,
+  type Exposition,
+  type ReadingRules,
+  type TextReader,
+} from '../../pipeline/formats/prometheus-text.ts'
 import { endBatch, type Batch, type Source } from '../../pipeline/model/batch.ts'
 import { labelPairs, type Labels } from '../../pipeline/model/labels.ts'
 import type { Layout } from '../../pipeline/model/layout.ts'
@@ -8,7 +14,13 @@ import type { Credentials } from '../../pipeline/http/credentials.ts'
 import { Intake, readingLimit, type IntakeOptions, type Taken } from './intake.ts'
 import { checkLabels } from './limits.ts'
 import { onlyNames } from './name-filter.ts'
-import { ExpositionClient, type Asker, type ExpositionOptions } from './request-exposition.ts'
+import {
+  requestExposition,
+  type Asker,
+  type Begun,
+  type ExpositionClient,
+  type ExpositionOptions,
+} from './request-exposition.ts'
 import { reportBatch, reportLayout } from './scrape-report.ts'
 import { withTargetLabels } from './target-labels.ts'
 
@@ -55,7 +67,7 @@ export function createTarget(
   next: Next,
   blocked?: () => string | undefined,
 ): Target {
-  return new ScrapedTarget(place, options, host, next, blocked)
+  return new ScrapedTarget(place, commonOf(options, host, next, blocked))
 }
 
 /** What is counted at every scrape, once for all targets of a receiver. */
@@ -77,96 +89,128 @@ function scrapeCounts(counters: Counters): ScrapeCounts {
   return counts
 }
 
+/** What targets share that are made alike. */
+class Common {
+  readonly options: ScrapeOptions
+  readonly host: Host
+  readonly next: Next
+  readonly blocked: (() => string | undefined) | undefined
+  readonly counts: ScrapeCounts
+  readonly rules: ReadingRules
+  #secrets: Readonly<Record<string, string>> | undefined
+  /** By timeout. */
+  readonly #headers = new Map<number, Readonly<Record<string, string>>>()
+
+  constructor(options: ScrapeOptions, host: Host, next: Next, blocked: (() => string | undefined) | undefined) {
+    this.options = options
+    this.host = host
+    this.next = next
+    this.blocked = blocked
+    this.counts = scrapeCounts(host.counters)
+    const maxSeries = readingLimit(options)
+    this.rules = { isStrict: options.strict, maxSeries: maxSeries === 0 ? Infinity : maxSeries }
+  }
+
+  /** The same object for as long as nothing in it changes. Throws if there are credentials that cannot be read. */
+  headers(timeoutMs: number): Readonly<Record<string, string>> {
+    const { credentials, headers, accept, compressed } = this.options
+    const secrets = credentials.headers()
+    if (secrets !== this.#secrets) this.#headers.clear()
+    this.#secrets = secrets
+    let all = this.#headers.get(timeoutMs)
+    if (all === undefined) {
+      all = {
+        accept,
+        'accept-encoding': compressed ? 'gzip' : 'identity',
+        'user-agent': 'gpucol',
+        'x-prometheus-scrape-timeout-seconds': String(timeoutMs / 1000),
+        ...headers,
+        ...secrets,
+      }
+      this.#headers.set(timeoutMs, all)
+    }
+    return all
+  }
+}
+
+/** Targets of a job are made one after the other. */
+let lastCommon: Common | undefined
+
+function commonOf(
+  options: ScrapeOptions,
+  host: Host,
+  next: Next,
+  blocked: (() => string | undefined) | undefined,
+): Common {
+  const last = lastCommon
+  const isLast = last?.options === options && last.host === host && last.next === next && last.blocked === blocked
+  return isLast ? last : (lastCommon = new Common(options, host, next, blocked))
+}
+
 /**
  * An object with all it needs in its fields, not functions with what they close over: by the next scrape of a target nothing of it is near
  * the processor any more, and looking for it in many places is what a scrape would cost.
  */
-class ScrapedTarget implements Target, Asker {
+class ScrapedTarget implements Target, Asker, LabelMaker {
+  readonly reader: TextReader
   readonly #place: TargetPlace
-  readonly #options: ScrapeOptions
-  readonly #host: Host
-  readonly #next: Next
-  readonly #blocked: (() => string | undefined) | undefined
-  readonly #counts: ScrapeCounts
+  readonly #common: Common
   readonly #source: Source
   readonly #reports: Source
   readonly #reportLayout: Layout
   readonly #intake: Intake
-  readonly #client: ExpositionClient
   #request: NetworkRequest | undefined
-  #secrets: Readonly<Record<string, string>> = {}
-  #isUnderWay = false
-  #hasTried = false
+  #underWay: ExpositionClient | undefined
   /** And is not removed since. */
   #hasSeries = false
   #hadSamples = false
-  #timeMs = NaN
-  #startMs = NaN
+  /** NaN until it was tried. */
   #doneTimeMs = NaN
   #seconds = NaN
   #samples = 0
   #error: string | undefined
 
-  constructor(
-    place: TargetPlace,
-    options: ScrapeOptions,
-    host: Host,
-    next: Next,
-    blocked: (() => string | undefined) | undefined,
-  ) {
+  constructor(place: TargetPlace, common: Common) {
     const { url, labels, node } = place
+    const { options, host } = common
     this.#place = place
-    this.#options = options
-    this.#host = host
-    this.#next = next
-    this.#blocked = blocked
-    this.#counts = scrapeCounts(host.counters)
+    this.#common = common
     this.#source = { component: host.id, name: withoutUser(url), labels, ...(node !== undefined && { node }) }
     this.#reports = { ...this.#source }
     this.#reportLayout = reportLayout(this.#reports)
     this.#intake = new Intake(this.#source, options)
-    this.#client = new ExpositionClient(host, options, readerFor(place, options), this)
+    const reader = new SourceReader(common.rules, this)
+    this.reader = options.isWantedName === undefined ? reader : onlyNames(reader, options.isWantedName)
   }
 
   scrape(): void {
-    const { clock, counters } = this.#host
-    if (this.#isUnderWay) {
-      counters.add('gpucol_receiver_scrapes', 1, { outcome: 'skipped' })
+    const { options, host, blocked } = this.#common
+    if (this.#underWay !== undefined) {
+      host.counters.add('gpucol_receiver_scrapes', 1, { outcome: 'skipped' })
       return
     }
-    this.#timeMs = clock.now()
-    this.#startMs = clock.monotonic()
-    const problem = this.#blocked?.()
-    if (problem !== undefined) return this.answered(undefined, problem, 0)
+    const problem = blocked?.()
+    if (problem !== undefined) return this.#failed(problem)
     // Credentials that cannot be read are a failed scrape like any other.
     let current
     try {
       current = this.#currentRequest()
     } catch (error) {
-      return this.answered(undefined, (error as Error).message, 0)
+      return this.#failed((error as Error).message)
     }
-    this.#isUnderWay = true
-    this.#client.send(current)
+    this.#underWay = requestExposition(host, options, current, this)
   }
 
   /** The same object for as long as nothing in it changes, so that nobody needs to look at it again. */
   #currentRequest(): NetworkRequest {
-    const { credentials, headers, accept, compressed, proxyUrl } = this.#options
+    const { url, timeoutMs } = this.#place
+    const { credentials, proxyUrl } = this.#common.options
     const tls = credentials.tls()
-    const secrets = credentials.headers()
-    if (this.#request === undefined || this.#request.tls !== tls || this.#secrets !== secrets) {
-      const { url, timeoutMs } = this.#place
-      this.#secrets = secrets
+    const headers = this.#common.headers(timeoutMs)
+    if (this.#request === undefined || this.#request.tls !== tls || this.#request.headers !== headers) {
       this.#request = {
         url,
-        headers: {
-          accept,
-          'accept-encoding': compressed ? 'gzip' : 'identity',
-          'user-agent': 'gpucol',
-          'x-prometheus-scrape-timeout-seconds': String(timeoutMs / 1000),
-          ...headers,
-          ...secrets,
-        },
+        headers,
         timeoutMs,
         ...(tls && { tls }),
         ...(proxyUrl !== undefined && { proxyUrl }),
@@ -175,18 +219,24 @@ class ScrapedTarget implements Target, Asker {
     return this.#request
   }
 
-  get deadlineMs(): number {
-    return this.#startMs + this.#place.timeoutMs
+  /** Nobody was asked. */
+  #failed(problem: string): void {
+    const { clock } = this.#common.host
+    this.answered({ timeMs: clock.now(), startMs: clock.monotonic() }, undefined, problem, 0)
   }
 
-  answered(exposition: Exposition | undefined, problem: string | undefined, bodyBytes: number): void {
-    this.#isUnderWay = false
+  answered(
+    { timeMs, startMs }: Begun,
+    exposition: Exposition | undefined,
+    problem: string | undefined,
+    bodyBytes: number,
+  ): void {
+    const { host, counts, next } = this.#common
+    const { clock, log } = host
+    this.#underWay = undefined
     this.#hasSeries = true
-    this.#hasTried = true
-    const { clock, log } = this.#host
-    const timeMs = this.#timeMs
-    const durationSeconds = Math.max(0, clock.monotonic() - this.#startMs) / 1000
-    const { taken, problem: error } = this.#judge(exposition, problem)
+    const durationSeconds = Math.max(0, clock.monotonic() - startMs) / 1000
+    const { taken, problem: error } = this.#judge(timeMs, exposition, problem)
     const isUp = error === undefined && taken !== undefined
     // What was above a limit was still there, and its number helps to find out why.
     const samples = exposition?.samples ?? 0
@@ -194,12 +244,12 @@ class ScrapedTarget implements Target, Asker {
     this.#seconds = durationSeconds
     this.#samples = samples
     this.#error = error
-    if (isUp) this.#counts.ok(1)
-    else this.#counts.failed(1)
-    this.#counts.took(durationSeconds)
+    if (isUp) counts.ok(1)
+    else counts.failed(1)
+    counts.took(durationSeconds)
     log.state(this.#source.name, isUp ? 'ok' : 'failing', error)
-    this.#next(isUp ? taken.batch : endBatch(this.#source, timeMs, 'failed'))
-    this.#next(
+    next(isUp ? taken.batch : endBatch(this.#source, timeMs, 'failed'))
+    next(
       reportBatch(this.#reports, this.#reportLayout, timeMs, {
         up: isUp,
         durationSeconds,
@@ -213,7 +263,11 @@ class ScrapedTarget implements Target, Asker {
   }
 
   /** Finds what can only be said when everything has been read. */
-  #judge(exposition: Exposition | undefined, problem: string | undefined): { taken?: Taken; problem?: string } {
+  #judge(
+    timeMs: number,
+    exposition: Exposition | undefined,
+    problem: string | undefined,
+  ): { taken?: Taken; problem?: string } {
     if (exposition === undefined) return problem === undefined ? {} : { problem }
     const { samples, badLines, added } = exposition
     this.#count(exposition)
@@ -221,31 +275,31 @@ class ScrapedTarget implements Target, Asker {
     if (samples === 0 && badLines > 0) {
       return { problem: `nothing in the body can be read, ${exposition.problem}` }
     }
-    if (samples === 0 && this.#hadSamples && this.#options.emptyIsFailure) {
+    if (samples === 0 && this.#hadSamples && this.#common.options.emptyIsFailure) {
       return { problem: 'the body has no samples, though the last one had' }
     }
-    const taken = this.#intake.take(this.#batchOf(exposition), added)
+    const taken = this.#intake.take(this.#batchOf(timeMs, exposition), added)
     if (taken.problem !== undefined) return { taken, problem: taken.problem }
-    if (taken.duplicates > 0) this.#host.counters.add('gpucol_receiver_duplicate_samples', taken.duplicates)
+    if (taken.duplicates > 0) this.#common.host.counters.add('gpucol_receiver_duplicate_samples', taken.duplicates)
     this.#hadSamples = samples > 0
     return { taken }
   }
 
-  #batchOf({ layout, values, times, starts }: Exposition): Batch {
+  #batchOf(timeMs: number, { layout, values, times, starts }: Exposition): Batch {
     return {
       source: this.#source,
-      timeMs: this.#timeMs,
+      timeMs,
       outcome: 'ok',
       layout,
       values,
       absent: undefined,
-      times: this.#options.honorTimestamps ? times : undefined,
+      times: this.#common.options.honorTimestamps ? times : undefined,
       starts,
     }
   }
 
   #count({ badLines, duplicates, exemplars, badExemplars, endMissing, problem }: Exposition): void {
-    const { counters, log } = this.#host
+    const { counters, log } = this.#common.host
     if (badLines > 0) {
       counters.add('gpucol_receiver_bad_lines', badLines)
       log.debug('skipped lines that cannot be read', {
@@ -260,26 +314,36 @@ class ScrapedTarget implements Target, Asker {
     if (endMissing) counters.add('gpucol_receiver_missing_ends', 1)
   }
 
+  makeLabels(exposed: ReadonlyMap<string, string>): Labels {
+    const { honorLabels, planner, limits } = this.#common.options
+    const labels = withTargetLabels(exposed, labelPairs(this.#place.labels), honorLabels)
+    // Rules may yet take labels away; then what is left is looked at.
+    if (planner === undefined) checkLabels(labels, limits)
+    return labels
+  }
+
   remove(): void {
-    const { clock, log } = this.#host
-    this.#client.cancel()
-    this.#isUnderWay = false
+    const { host, next } = this.#common
+    const { clock, log } = host
+    this.#underWay?.cancel()
+    this.#underWay = undefined
     log.state(this.#source.name, 'gone')
     this.#intake.forget()
     if (!this.#hasSeries) return
     this.#hasSeries = false
-    this.#next(endBatch(this.#source, clock.now(), 'removed'))
-    this.#next(endBatch(this.#reports, clock.now(), 'removed'))
+    next(endBatch(this.#source, clock.now(), 'removed'))
+    next(endBatch(this.#reports, clock.now(), 'removed'))
   }
 
   status(): Omit<TargetStatus, 'intervalMs'> {
     const { labels, node } = this.#place
+    const hasTried = !Number.isNaN(this.#doneTimeMs)
     return {
       url: this.#source.name,
       labels,
       ...(node !== undefined && { node }),
-      state: !this.#hasTried ? 'unknown' : this.#error === undefined ? 'up' : 'down',
-      ...(this.#hasTried && {
+      state: !hasTried ? 'unknown' : this.#error === undefined ? 'up' : 'down',
+      ...(hasTried && {
         lastScrape: {
           timeMs: this.#doneTimeMs,
           durationSeconds: this.#seconds,
@@ -289,20 +353,6 @@ class ScrapedTarget implements Target, Asker {
       }),
     }
   }
-}
-
-function readerFor({ labels: own }: TargetPlace, options: ScrapeOptions): TextReader {
-  const reader = createTextReader({
-    strict: options.strict,
-    maxSeries: readingLimit(options),
-    labels(exposed) {
-      const labels = withTargetLabels(exposed, labelPairs(own), options.honorLabels)
-      // Rules may yet take labels away; then what is left is looked at.
-      if (options.planner === undefined) checkLabels(labels, options.limits)
-      return labels
-    },
-  })
-  return options.isWantedName === undefined ? reader : onlyNames(reader, options.isWantedName)
 }
 
 /** The URL as it may be shown: a password in it is nobody's business. */

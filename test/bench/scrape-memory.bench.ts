@@ -1,6 +1,6 @@
 /**
- * How much the scraper keeps for each series, besides the label sets that it shares with everybody. The bytes of label blocks are
- * shown apart: they are label sets as the target writes them, one for all series that have them.
+ * How much the scraper keeps for each series, besides the label sets that it shares with everybody. How many bytes label blocks have is
+ * shown beside it: they are label sets as the target writes them, and most are kept packed.
  */
 import { createTextReader, type TextReader } from '../../pipeline/formats/prometheus-text.ts'
 import type { Layout } from '../../pipeline/model/layout.ts'
@@ -50,8 +50,8 @@ async function measureMemory(
   targets = undefined
   const ofLabels = (await memory()) - before
   const ofBlocks = blockBytes(payloads)
-  print(`${what}: state beyond label sets`, (all - ofLabels - ofBlocks) / series, 'bytes/series')
-  print(`${what}: label blocks`, ofBlocks / series, 'bytes/series')
+  print(`${what}: state beyond label sets`, (all - ofLabels) / series, 'bytes/series')
+  print(`${what}: label blocks, as they are written`, ofBlocks / series, 'bytes/series')
   print(`${what}: label sets`, ofLabels / series, 'bytes/series')
   if (labels.length === 0) throw new Error('the label sets were collected')
 }

@@ -107,8 +107,7 @@ function ask(
     end: () => take(Buffer.concat(pieces).toString('utf8')),
     failed: error => fail(error.message),
   }
-  const asked = { deadlineMs: host.clock.monotonic() + request.timeoutMs }
-  const requester = new Requester(host, options.followRedirects, handler, asked)
-  requester.send(request)
+  const requester = new Requester(handler)
+  requester.send(host, request, options.followRedirects, host.clock.monotonic() + request.timeoutMs)
   return () => requester.cancel()
 }

@@ -33,7 +33,13 @@ export class BodyPool {
     this.#free.push(buffer as ArrayBuffer)
     this.#freeBytes += buffer.byteLength
     // Those that did not fit for the longest time go.
-    while (this.#freeBytes > MAX_FREE_BYTES) this.#freeBytes -= this.#free.shift()!.byteLength
+    while (this.#freeBytes > MAX_FREE_BYTES) this.#drop(this.#free.shift()!)
+  }
+
+  /** Its memory is free at once, and not only when garbage is looked for. */
+  #drop(buffer: ArrayBuffer): void {
+    this.#freeBytes -= buffer.byteLength
+    buffer.transfer(0)
   }
 
   #take(length: number, maxRoom = MAX_ROOM): Uint8Array<ArrayBuffer> {

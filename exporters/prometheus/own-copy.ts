@@ -3,7 +3,7 @@
  * its numbers would take memory for a minute more, until V8 looks for garbage in the whole heap.
  *
  * Copies are written over, but never one that somebody reads: a reader has what was the latest when it began. So there are two copies
- * where readers are there all the time, and more only while one is slower than the next batch but one.
+ * while readers are there all the time, and more only while one is slower than the next batch but one.
  */
 import type { Batch } from '../../pipeline/model/batch.ts'
 
@@ -57,6 +57,7 @@ export class OwnCopy {
       this.#beforeUntil = readers.begun
       this.#batch = withValues(batch, written(batch.values, free))
     } else {
+      this.#dropBefore(readers)
       const copy = this.#batch
       copy.timeMs = batch.timeMs
       copy.outcome = batch.outcome
@@ -67,6 +68,13 @@ export class OwnCopy {
       copy.starts = batch.starts
     }
     this.#from = readers.begun
+  }
+
+  /** Its memory is free at once, and not only when garbage is looked for. */
+  #dropBefore(readers: Readers): void {
+    if (this.#before === undefined || readers.areSome(this.#beforeFrom, this.#beforeUntil)) return
+    ;(this.#before.buffer as ArrayBuffer).transfer(0)
+    this.#before = undefined
   }
 }
 

@@ -17,8 +17,12 @@ import type { Clock } from '../component.ts'
 
 const { setFlagsFromString } = process.getBuiltinModule('node:v8')
 
-/** How much may be added to what is alive before the garbage in it is looked for. */
-const GROWTH_PERCENT = 30
+/**
+ * How much may be added to what is alive before the garbage in it is looked for: once in minutes, since most of what a collector makes dies
+ * young. While targets are learnt that would be often, and what is alive then is less than it will be.
+ */
+const GROWTH_PERCENT = 15
+const LEARNING_GROWTH_PERCENT = 30
 
 const LEARNING_MS = 30_000
 
@@ -43,11 +47,14 @@ export function endFrugalStart(clock: Pick<Clock, 'after'>): () => void {
   setFlagsFromString('--no-optimize-for-size')
   for (const compiler of OPTIMIZERS) setFlagsFromString(`--${compiler}`)
   // By itself V8 looks through the whole heap whenever a tenth has been added, because a collector is never in a hurry.
-  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
+  setFlagsFromString(`--heap-growing-percent=${LEARNING_GROWTH_PERCENT}`)
   // Several threads for so little cost more than they save.
   setFlagsFromString('--no-parallel-scavenge')
   setFlagsFromString('--no-incremental-marking')
-  return clock.after(LEARNING_MS, () => setFlagsFromString('--incremental-marking'))
+  return clock.after(LEARNING_MS, () => {
+    setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
+    setFlagsFromString('--incremental-marking')
+  })
 }
 
 /** Without a flag at the start of the process it is only in contexts that are made after this one. */

@@ -103,18 +103,13 @@ export function packStrings(arena: ByteArena, slack: number): PackedStrings {
     bytes.set(arena.bytes.subarray(end - tail, end), slack)
     return new PackedStrings(count, new DataView(bytes.buffer), tail, { starts: NO_STARTS, parts: NO_PARTS, longest })
   }
-  const strings = new Strings(arena, tail)
   const starts = new Uint32Array(count + 1)
   const parts = new Uint16Array(3 * count)
-  let like = 0
   starts[0] = slack
-  for (let i = 0; i < count; i++) {
-    if (i - like > MAX || (i > 0 && strings.isBetter(i, like))) like = i
-    const first = like === i ? 0 : strings.first(i, like)
-    const last = like === i ? 0 : strings.last(i, like, first)
-    parts.set([i - like, first, last], 3 * i)
-    starts[i + 1] = starts[i]! + strings.length(i) - first - last
-  }
+  findLikes(arena, tail, (i, back, first, last) => {
+    parts.set([back, first, last], 3 * i)
+    starts[i + 1] = starts[i]! + arena.starts[i + 1]! - arena.starts[i]! - tail - first - last
+  })
   const bytes = new Uint8Array(starts[count]! + tail)
   for (let i = 0; i < count; i++) {
     const from = arena.starts[i]! + parts[3 * i + FIRST]!
@@ -122,6 +117,21 @@ export function packStrings(arena: ByteArena, slack: number): PackedStrings {
   }
   bytes.set(arena.bytes.subarray(end - tail, end), starts[count])
   return new PackedStrings(count, new DataView(bytes.buffer), tail, { starts, parts, longest })
+}
+
+/** Says of each string, without the tail, which one it is like, and in how much of its beginning and its end. */
+export function findLikes(
+  arena: ByteArena,
+  tail: number,
+  found: (string: number, back: number, first: number, last: number) => void,
+): void {
+  const strings = new Strings(arena, tail)
+  let like = 0
+  for (let i = 0; i < arena.count; i++) {
+    if (i - like > MAX || (i > 0 && strings.isBetter(i, like))) like = i
+    const first = like === i ? 0 : strings.first(i, like)
+    found(i, i - like, first, like === i ? 0 : strings.last(i, like, first))
+  }
 }
 
 const NO_STARTS = new Uint32Array(0)
@@ -146,6 +156,11 @@ function commonTail({ bytes, starts, count }: ByteArena): number {
   return tail
 }
 
+/** Whether it is no first byte of a character: those are not cut, since pieces of two of them might be a NaN to whoever copies doubles. */
+function isInside(byte: number | undefined): boolean {
+  return (byte! & 0xc0) === 0x80
+}
+
 /** Of an arena, without the tail. */
 class Strings {
   readonly #arena: ByteArena
@@ -168,6 +183,7 @@ class Strings {
     const most = Math.min(this.length(i), this.length(other), MAX)
     let same = 0
     while (same < most && bytes[a + same] === bytes[b + same]) same++
+    while (same > 0 && isInside(bytes[a + same])) same--
     return same
   }
 
@@ -178,6 +194,7 @@ class Strings {
     const most = Math.min(this.length(i) - first, this.length(other) - first, MAX)
     let same = 0
     while (same < most && bytes[a - same] === bytes[b - same]) same++
+    while (same > 0 && isInside(bytes[a - same + 1])) same--
     return same
   }
 

@@ -1,6 +1,7 @@
 /** Writes a snapshot as bytes, a piece at a time. Nothing here looks at labels or names; this is the loop that runs per sample. */
 import { applyScale, ONE } from '../model/scale.ts'
 import type { Batch } from '../model/batch.ts'
+import { BACK, FIRST, LAST } from './packed-strings.ts'
 import { SLACK } from './render-labels.ts'
 import { NUMBER_ROOM, writeNumber } from './render-number.ts'
 import type { ShownMetric } from './render-metrics.ts'
@@ -119,7 +120,8 @@ function writeLines(
   const { bytes, view } = page
   const room = bytes.length - LINE_ROOM
   const { values, timeMs } = batch
-  const { labelsOf, starts, blocks } = prepared
+  const { labelsOf, starts, parts, blocks } = prepared
+  const isPacked = parts.length > 0
   const isMixed = only === undefined || prepared.isScaled
   let at = page.at
   let number = -1
@@ -135,7 +137,11 @@ function writeLines(
     }
     const label = labelsOf[column]!
     const blockStart = starts[label]!
-    const blockLength = starts[label + 1]! - blockStart
+    const blockEnd = starts[label + 1]!
+    const part = (3 * label) | 0
+    const first = isPacked ? parts[part + FIRST]! : 0
+    const last = isPacked ? parts[part + LAST]! : 0
+    const blockLength = (first + blockEnd - blockStart + last) | 0
     if (at + metric.aloneLength + blockLength > room) {
       page.at = at
       return position
@@ -147,8 +153,20 @@ function writeLines(
       const { prefixLength, skip: unwanted } = metric
       copy(view, at, metric.prefix, 0, prefixLength)
       at += prefixLength
-      copy(view, at, blocks, blockStart + unwanted, blockLength - unwanted)
-      at += blockLength - unwanted
+      if (first === 0) {
+        copy(view, at, blocks, blockStart + unwanted, blockEnd - blockStart - unwanted)
+        at += blockEnd - blockStart - unwanted
+      } else {
+        const like = starts[(label - parts[part + BACK]!) | 0]!
+        copy(view, at, blocks, like + unwanted, first - unwanted)
+        at += first - unwanted
+        copy(view, at, blocks, blockStart, blockEnd - blockStart)
+        at += blockEnd - blockStart
+      }
+      if (last > 0) {
+        copy(view, at, blocks, starts[(label - parts[part + BACK]! + 1) | 0]! - last, last)
+        at += last
+      }
     }
     at = writeNumber(bytes, at, applyScale(values[column]!, scale))
     if (timeUnit !== 0) {

@@ -7,14 +7,13 @@ import type { Layout } from '../model/layout.ts'
 import { translateLabels, type TranslationStrategy } from './prometheus-naming.ts'
 import { escapeLabelName, isPlainLabelName, type Escaping } from './render-names.ts'
 import { pause, type Work } from './render-work.ts'
-import { GrowingBytes } from './growing-bytes.ts'
+import { packBlocks, type Blocks } from './render-blocks.ts'
 
 export type LabelTable = {
   /** The label sets as readers see them: escaped, with those that every series gets. The layout's own list where nothing differs. */
   readonly exposed: readonly Labels[]
-  /** Block i is bytes[starts[i], starts[i + 1]). A series without labels has only the blank. Some bytes follow the last one. */
-  readonly starts: Int32Array
-  readonly bytes: DataView
+  /** A series without labels has only the blank. */
+  readonly blocks: Blocks
 }
 
 export type LabelStyle = {
@@ -41,28 +40,15 @@ export function* renderLabels(
   const origin =
     previous === undefined ? new Int32Array(labels.length).fill(-1) : yield* originOf(layout, previous.layout)
   const exposed: Labels[] = []
-  const starts = new Int32Array(labels.length + 1)
-  const arena = new GrowingBytes(labels.length * 128)
   let differs = false
   for (let i = 0; i < labels.length; i++) {
-    starts[i] = arena.length
     const known = origin[i]!
-    if (known >= 0) {
-      const { table } = previous!
-      arena.copy(table.bytes, table.starts[known]!, table.starts[known + 1]!)
-      exposed.push(table.exposed[known]!)
-      if ((i & 0xfff) === 0xfff) yield pause
-    } else {
-      const shown = expose(labels[i]!, style)
-      arena.write(blockOf(shown))
-      exposed.push(shown)
-      if ((i & 0xff) === 0xff) yield pause
-    }
+    exposed.push(known >= 0 ? previous!.table.exposed[known]! : expose(labels[i]!, style))
     differs ||= exposed[i] !== labels[i]
+    if ((i & 0xff) === 0xff && i < labels.length - 1) yield pause
   }
-  starts[labels.length] = arena.length
-  const bytes = yield* arena.finish(SLACK)
-  return { table: { exposed: differs ? exposed : labels, starts, bytes }, origin }
+  const blocks = yield* packBlocks(origin, previous?.table.blocks, i => blockOf(exposed[i]!), SLACK)
+  return { table: { exposed: differs ? exposed : labels, blocks }, origin }
 }
 
 /** Where each label set of a layout stood in an earlier layout of the same source. */

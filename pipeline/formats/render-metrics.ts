@@ -52,6 +52,8 @@ export class ShownMetrics {
   /** In the order in which they were first seen, which is the order in which they win conflicts. */
   readonly #metrics = new Map<Metric, ShownMetric & { uses: number }>()
   readonly #lists = new Map<string, MetricList & { key: string; uses: number }>()
+  /** By name as readers see it, how many sources have it. */
+  readonly #sources = new Map<string, number>()
   readonly #style: MetricStyle
   #made = 0
 
@@ -59,6 +61,7 @@ export class ShownMetrics {
     this.#style = style
   }
 
+  /** For a source, which releases it when it has others. */
   use(metrics: readonly Metric[]): MetricList {
     const shown = metrics.map(metric => this.#show(metric))
     const key = shown.map(({ number }) => number).join(' ')
@@ -68,11 +71,22 @@ export class ShownMetrics {
       this.#lists.set(key, (list = { ...listOf(shown), key, uses: 0 }))
     }
     list.uses++
+    for (const { name } of shown) this.#sources.set(name, (this.#sources.get(name) ?? 0) + 1)
     return list
+  }
+
+  /** Whether several sources have a metric of that list by its name, or one of them two. */
+  isShared({ shown }: MetricList): boolean {
+    return shown.some(({ name }) => this.#sources.get(name)! > 1)
   }
 
   release(list: MetricList): void {
     const held = list as MetricList & { key: string; uses: number }
+    for (const { name } of held.shown) {
+      const sources = this.#sources.get(name)! - 1
+      if (sources === 0) this.#sources.delete(name)
+      else this.#sources.set(name, sources)
+    }
     if (--held.uses > 0) return
     this.#lists.delete(held.key)
     for (const shown of held.shown) {

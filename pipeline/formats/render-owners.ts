@@ -3,7 +3,7 @@
  * written.
  *
  * Looking for them series by series would cost more memory than the series. Label sets are objects, so it is enough to know who
- * has which: where nobody else has the label set, nobody else has the series.
+ * has which: where nobody else has the label set, nobody else has the series. And only of sources that have a metric of the same name.
  */
 import type { Labels } from '../model/labels.ts'
 import type { Prepared } from './render-prepared.ts'

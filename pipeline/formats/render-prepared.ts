@@ -13,6 +13,7 @@ export type Prepared = {
   /** Parts of the layout and the table that are read for each line: from here they are nearer. */
   readonly labelsOf: Uint32Array
   readonly starts: Int32Array
+  readonly parts: Uint16Array
   readonly blocks: DataView
   /** Whether any of its columns has a scale that is still to be applied. */
   readonly isScaled: boolean
@@ -26,8 +27,9 @@ export function prepare(layout: Layout, table: LabelTable, metrics: MetricList):
     layout,
     table,
     labelsOf: layout.labelsOf,
-    starts: table.starts,
-    blocks: table.bytes,
+    starts: table.blocks.starts,
+    parts: table.blocks.parts,
+    blocks: table.blocks.bytes,
     isScaled: layout.scales.some(scale => scale !== ONE),
     metrics,
     groupings: {},

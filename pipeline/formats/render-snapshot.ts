@@ -8,7 +8,7 @@ import type { Batch, Source } from '../model/batch.ts'
 import { EMPTY_LABELS, labelPairs, labelsFrom, type Labels } from '../model/labels.ts'
 import { columnCount, type Layout } from '../model/layout.ts'
 import type { Syntax } from './render-families.ts'
-import { renderLabels, type LabelStyle } from './render-labels.ts'
+import { renderLabels, type LabelStyle, type LabelTable } from './render-labels.ts'
 import { ShownMetrics } from './render-metrics.ts'
 import type { Escaping } from './render-names.ts'
 import type { TranslationStrategy } from './prometheus-naming.ts'
@@ -54,8 +54,8 @@ const DEFAULT_STYLE: Required<RenderStyle> = {
 /** Names of attributes come from outside, so there may be any number of them. */
 const JOINED_AT_MOST = 1000
 
-/** A source that was shown before. */
-type Held = { prepared: Prepared; number: number; seenAt: number }
+/** A source that was shown before. `isTracked` says whether it is known which other sources have its label sets. */
+type Held = { prepared: Prepared; number: number; seenAt: number; isTracked: boolean }
 
 export class Renderer {
   readonly #metrics: ShownMetrics
@@ -89,7 +89,7 @@ export class Renderer {
     }
     for (const [source, held] of this.#held) if (held.seenAt !== taken) yield* this.#forget(source, held)
     const plan = (this.#plans[syntax] ??= yield* this.#plan(syntax))
-    const contested = (this.#contested ??= yield* this.#owners.contested([...this.#held.values()]))
+    const contested = (this.#contested ??= yield* this.#findContested())
     return { plan, syntax, timestamps, ...this.#match(batches, contested), joined: this.#joined }
   }
 
@@ -99,18 +99,22 @@ export class Renderer {
     const prepared = prepare(layout, table, this.#metrics.use(layout.metrics))
     if (before !== undefined) this.#metrics.release(before.metrics)
     if (held === undefined) {
-      held = { prepared, number: 0, seenAt: taken }
+      held = { prepared, number: 0, seenAt: taken, isTracked: false }
       this.#held.set(source, held)
     } else held.prepared = prepared
+    if (held.isTracked) yield* this.#moveOwner(held, before!.table, origin)
+    this.#changed()
+  }
 
-    const kept = new Uint8Array(before?.table.exposed.length ?? 0)
+  *#moveOwner(held: Held, before: LabelTable, origin: Int32Array): Work<void> {
+    const { table } = held.prepared
+    const kept = new Uint8Array(before.exposed.length)
     for (let i = 0; i < origin.length; i++) {
       if (origin[i]! < 0) this.#owners.add(table.exposed[i]!, held)
       else kept[origin[i]!] = 1
       if ((i & 0xfff) === 0xfff) yield pause
     }
-    for (let i = 0; i < kept.length; i++) if (kept[i] === 0) this.#owners.remove(before!.table.exposed[i]!, held)
-    this.#changed()
+    for (let i = 0; i < kept.length; i++) if (kept[i] === 0) this.#owners.remove(before.exposed[i]!, held)
   }
 
   #labelStyle(source: Source): LabelStyle {
@@ -128,11 +132,29 @@ export class Renderer {
     this.#held.delete(source)
     const { table, metrics } = held.prepared
     this.#metrics.release(metrics)
-    for (let i = 0; i < table.exposed.length; i++) {
+    for (let i = 0; held.isTracked && i < table.exposed.length; i++) {
       this.#owners.remove(table.exposed[i]!, held)
       if ((i & 0xfff) === 0xfff) yield pause
     }
     this.#changed()
+  }
+
+  /**
+   * Where nobody else has a metric by that name, nobody else has the series: most sources need not be compared at all. But where label
+   * sets are not shown as they are, a source may have a series twice by itself.
+   */
+  *#findContested(): Work<Contested<Held>[]> {
+    const all = [...this.#held.values()]
+    for (const held of all) {
+      const { metrics, table, layout } = held.prepared
+      if (held.isTracked || (table.exposed === layout.labels && !this.#metrics.isShared(metrics))) continue
+      held.isTracked = true
+      for (let i = 0; i < table.exposed.length; i++) {
+        this.#owners.add(table.exposed[i]!, held)
+        if ((i & 0xfff) === 0xfff) yield pause
+      }
+    }
+    return yield* this.#owners.contested(all)
   }
 
   #changed(): void {

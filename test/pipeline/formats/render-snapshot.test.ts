@@ -119,7 +119,8 @@ describe('a renderer', () => {
     for (let step = 0; step < 300; step++) {
       const one = sources[next(sources.length)]!
       const layout = layoutOf(
-        ['a', 'b', 'c', 'd'].slice(next(3)),
+        // Sometimes nobody else has any of them.
+        ['a', 'b', 'c', 'd', 'e', 'f'].slice(next(6)).slice(0, 1 + next(3)),
         gpus.slice(next(6), 6 + next(6)),
         latest.get(one)?.layout,
       )

@@ -53,7 +53,6 @@ export type RestRecord = Entity & {
 const NO_PARTS: readonly never[] = []
 
 abstract class WithParts implements BoardRecord {
-  groups: Entity['groups'] = NO_GROUPS
   /** Who has it, and what of it is nobody's: mostly one or the other. */
   #parts: OneOrMany<Pair | Rest> = NO_PARTS
   abstract readonly devices: readonly Device[]
@@ -161,7 +160,6 @@ function withoutBlanks(model: string): string {
 }
 
 export class Pair implements PairRecord {
-  groups: Entity['groups'] = NO_GROUPS
   /** Among all pairs. */
   place = -1
   readonly device: Device
@@ -193,7 +191,7 @@ export class Pair implements PairRecord {
 }
 
 export class Rest implements RestRecord {
-  groups: Entity['groups'] = NO_GROUPS
+  groups = NO_GROUPS
   /** Among all rests. */
   place = -1
   readonly device: Device

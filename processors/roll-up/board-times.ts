@@ -26,6 +26,7 @@ export class BoardTimes {
   readonly #neverActive: NeverActive
   /** What was kept, by place; NaN if nothing was. */
   #kept = new Float64Array(0)
+  #version = -1
 
   constructor({ model, values, numbers, activity, neverActive }: BoardTimesOptions) {
     this.#model = model
@@ -37,9 +38,12 @@ export class BoardTimes {
 
   refresh(): void {
     const { boards } = this.#model.devices
-    const { changed } = this.#numbers
+    const { version } = this.#values.devices
     this.#kept = roomFor(this.#kept, boards.list.length)
-    for (const place of changed === 'all' ? boards.list.keys() : changed) {
+    // Something is kept of devices that have gone, also where they are back by now.
+    const looked = this.#version === version ? this.#numbers.changed : boards.list.keys()
+    this.#version = version
+    for (const place of looked) {
       const keys = (boards.list[place]?.devices ?? []).map(({ key }) => key)
       if (this.#neverActive === 'first_seen') for (const key of keys) this.#noteFirst(key)
       const times = keys.map(key => this.#activity.kept.devices.get(key)?.ms).filter(time => time !== undefined)

@@ -274,7 +274,7 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
     partials: () =>
       plans.map(plan => ({
         rule: plan.rule,
-        groups: plan.grouping.groups.map(group => group?.labels),
+        groups: plan.grouping.groups.slice(),
         sums: copied(add(plan, flushedMs)),
       })),
   }

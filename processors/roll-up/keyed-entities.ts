@@ -3,16 +3,16 @@
  * series also where its pods say different things.
  */
 import { countsBefore } from '../../pipeline/cluster/pod-state.ts'
-import { NO_GROUPS, type Entity, type Groups } from './entity.ts'
+import { NO_GROUPS, type Entity, type Grouped, type Groups } from './entity.ts'
 import type { PodChange, PodRecord } from './pod-records.ts'
 import { Roster } from './roster.ts'
 
-export type KeyedEntity = Entity & { readonly key: string; readonly members: ReadonlySet<PodRecord> }
+export type KeyedEntity = Grouped & { readonly key: string; readonly members: ReadonlySet<PodRecord> }
 
 /** What an entity takes its labels from: a pod, or a job of a batch system. */
 type Member = Entity & { readonly pod?: PodRecord['pod'] }
 
-type Draft = { readonly key: string; readonly members: Set<PodRecord>; source: Member } & Entity
+type Draft = { readonly key: string; readonly members: Set<PodRecord>; source: Member } & Grouped
 
 /** One whose labels may be others than before, with the groups that it was in. */
 export type Relabelled = { readonly entity: KeyedEntity; readonly before: Groups }

@@ -13,7 +13,7 @@ export class Views<V> {
   readonly #isSame: (a: V, b: V) => boolean
   /** Nearly every thing is shown by one source: then this is the source, and what it shows is in the table. */
   readonly #views = new Map<string, Source | readonly View<V>[]>()
-  readonly #keys = new Map<Source, Set<string>>()
+  readonly #keys = new Map<Source, Keys>()
   readonly #failed = new Set<Source>()
   #order = 0
 
@@ -24,9 +24,9 @@ export class Views<V> {
 
   /** What a source shows of a thing from now on. */
   put(source: Source, key: string, value: V): void {
-    let keys = this.#keys.get(source)
-    if (keys === undefined) this.#keys.set(source, (keys = new Set()))
-    keys.add(key)
+    const keys = this.#keys.get(source)
+    const now = withKey(keys ?? NONE, key)
+    if (now !== keys) this.#keys.set(source, now)
     const alone = this.#views.get(key) ?? source
     if (alone === source) {
       this.#views.set(key, source)
@@ -47,8 +47,10 @@ export class Views<V> {
   /** It shows the thing no more. */
   drop(source: Source, key: string): void {
     const keys = this.#keys.get(source)
-    if (keys === undefined || !keys.delete(key)) return
-    if (keys.size === 0) this.#keys.delete(source)
+    if (keys === undefined || !has(keys, key)) return
+    const left = withoutKey(keys, key)
+    if (sizeOf(left) === 0) this.#keys.delete(source)
+    else if (left !== keys) this.#keys.set(source, left)
     const views = this.#viewsOf(key).filter(view => view.source !== source)
     if (views.length === 0) {
       this.#views.delete(key)
@@ -75,7 +77,8 @@ export class Views<V> {
     this.#failed.delete(source)
   }
 
-  keysOf(source: Source): ReadonlySet<string> {
+  /** While they are gone through, some may be dropped. */
+  keysOf(source: Source): Iterable<string> {
     return this.#keys.get(source) ?? NONE
   }
 
@@ -109,4 +112,29 @@ function isList<V>(views: Source | readonly View<V>[]): views is readonly View<V
   return Array.isArray(views)
 }
 
-const NONE: ReadonlySet<string> = new Set()
+/** A list while there are few, as there are of an exporter, and then a set: one takes twice as much as a list. */
+type Keys = readonly string[] | Set<string>
+
+const NONE: readonly string[] = []
+const MOST_LISTED = 32
+
+function has(keys: Keys, key: string): boolean {
+  return keys instanceof Set ? keys.has(key) : keys.includes(key)
+}
+
+function sizeOf(keys: Keys): number {
+  return keys instanceof Set ? keys.size : keys.length
+}
+
+function withKey(keys: Keys, key: string): Keys {
+  if (keys instanceof Set) return keys.add(key)
+  if (keys.includes(key)) return keys
+  // A list that is added to has room for more, which one that is put together has not.
+  return keys.length < MOST_LISTED ? keys.concat(key) : new Set([...keys, key])
+}
+
+function withoutKey(keys: Keys, key: string): Keys {
+  if (!(keys instanceof Set)) return keys.filter(one => one !== key)
+  keys.delete(key)
+  return keys
+}

@@ -12,8 +12,8 @@ export class BoardNumbers {
   wholes = new Int32Array(0)
   /** By place, where readings speak of instances. */
   readonly parts = new Map<number, readonly Part[]>()
-  /** Places at which it may be something else since the last refresh. */
-  changed: ReadonlySet<number> = new Set()
+  /** Places at which it may be something else, since the last `settle`. */
+  changed: readonly number[] = []
   readonly #model: Model
   readonly #values: Values
   #version = -1
@@ -27,16 +27,22 @@ export class BoardNumbers {
     const { boards } = this.#model.devices
     const { version } = this.#values.devices
     const looked = this.#version === version ? boards.changed : boards.list.keys()
-    const changed = new Set(boards.changed)
+    const changed: number[] = []
     this.#version = version
     this.wholes = roomFor(this.wholes, boards.list.length)
     for (const place of looked) {
       const before = this.wholes[place]
       const hadParts = this.parts.has(place)
       this.#set(place, boards.list[place]?.devices ?? [])
-      if (this.wholes[place] !== before || hadParts || this.parts.has(place)) changed.add(place)
+      const isOther = this.wholes[place] !== before || hadParts || this.parts.has(place)
+      if (isOther || boards.changed.has(place)) changed.push(place)
     }
     this.changed = changed
+  }
+
+  /** Everybody has followed. */
+  settle(): void {
+    this.changed = []
   }
 
   #set(place: number, devices: readonly DeviceRecord[]): void {

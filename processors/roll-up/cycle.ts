@@ -151,7 +151,7 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
     activity.refresh(readings.changed)
     boardTimes.refresh()
     idleTimes.refresh()
-    model.settle()
+    for (const one of [model, readings, boardNumbers]) one.settle()
     counterTotals.compiled()
     counterTotals.retain(totalRules, nowMs)
     countedWorkloads.retain(workloadCounters, model.workloads.all, nowMs)

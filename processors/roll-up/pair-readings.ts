@@ -19,8 +19,8 @@ export class PairReadings {
   readonly #podsOfOwn: PodsOfThings
   /** By pod and device. */
   readonly #ownNumbers = new Map<string, number>()
-  /** Places at which it may be something else since the last refresh. */
-  changed: ReadonlySet<number> = new Set()
+  /** Places at which it may be something else, since the last `settle`. */
+  changed: readonly number[] = []
   #version = -1
 
   constructor(values: Values, model: Model) {
@@ -42,14 +42,19 @@ export class PairReadings {
     const { devices } = this.#values
     const isOther = this.#followOwn() || this.#version !== devices.version
     this.#version = devices.version
-    const changed = new Set(pairs.changed)
+    const changed: number[] = []
     for (const place of isOther ? pairs.list.keys() : pairs.changed) {
-      if (this.#set(place, pairs.list[place])) changed.add(place)
+      if (this.#set(place, pairs.list[place]) || pairs.changed.has(place)) changed.push(place)
     }
     this.changed = changed
     this.hasOwn = this.own.subarray(0, length).some(number => number >= 0)
     const hasShared = this.isShared.subarray(0, length).includes(1)
     this.unshared = hasShared ? this.numbers.map((number, i) => (this.isShared[i] === 1 ? -1 : number)) : this.numbers
+  }
+
+  /** Everybody has followed. */
+  settle(): void {
+    this.changed = []
   }
 
   /** Whether something is another. */

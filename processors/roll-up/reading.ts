@@ -98,7 +98,7 @@ export class Reading {
    */
   write(
     source: number,
-    numbers: Uint32Array,
+    numbers: ArrayLike<number>,
     places: Places,
     batch: { readonly values: Float64Array; readonly times?: Float64Array | undefined; readonly timeMs: number },
     gather: Uint32Array | undefined,
@@ -128,7 +128,7 @@ export class Reading {
   /** What nearly all batches are: every column has a sample of one time. */
   #writePlain(
     source: number,
-    numbers: Uint32Array,
+    numbers: ArrayLike<number>,
     { columns, multiply, divide }: Places,
     incoming: Float64Array,
     gather: Uint32Array | undefined,

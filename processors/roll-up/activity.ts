@@ -273,6 +273,9 @@ function activeAt(readings: readonly Reading[], number: number): number {
 }
 
 function lastRead(readings: readonly Reading[], number: number): number {
-  for (const { times } of readings) if (times[number] === times[number]) return times[number]!
+  for (const reading of readings) {
+    const timeMs = reading.timeOf(number)
+    if (timeMs === timeMs) return timeMs
+  }
   return NaN
 }

@@ -133,12 +133,14 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
   const missing = new Set<Source>()
   const takeWhole: Watch = { see: (batch, way) => take(runComposed(way, batch)) }
   let lastNumber = 0
+  /** Of sources that are gone: lists by number stay small however many come and go. */
+  const freeNumbers: number[] = []
   let held = 0
 
   function stateOf(source: Source): SourceState {
     let state = states.get(source)
     if (state === undefined) {
-      state = new SourceState(++lastNumber, takeWhole)
+      state = new SourceState(freeNumbers.pop() ?? ++lastNumber, takeWhole)
       states.set(source, state)
     }
     return state
@@ -248,6 +250,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
       end(known)
       setFailed(known, undefined)
       states.delete(source)
+      freeNumbers.push(known.number)
       return
     }
     if (known === undefined && !isWanted(layout)) return

@@ -12,7 +12,21 @@ export type KeyedEntity = Grouped & { readonly key: string; readonly members: Re
 /** What an entity takes its labels from: a pod, or a job of a batch system. */
 type Member = Entity & { readonly pod?: PodRecord['pod'] }
 
-type Draft = { readonly key: string; readonly members: Set<PodRecord>; source: Member } & Grouped
+class Draft implements KeyedEntity {
+  readonly key: string
+  readonly members = new Set<PodRecord>()
+  source: Member
+  groups = NO_GROUPS
+
+  constructor(key: string, source: Member) {
+    this.key = key
+    this.source = source
+  }
+
+  get(attribute: string): string | undefined {
+    return this.source.get(attribute)
+  }
+}
 
 /** One whose labels may be others than before, with the groups that it was in. */
 export type Relabelled = { readonly entity: KeyedEntity; readonly before: Groups }
@@ -74,14 +88,7 @@ export class KeyedEntities {
   #draftOf(key: string, source: Member): Draft {
     let draft = this.#drafts.get(key)
     if (draft === undefined) {
-      const made: Draft = {
-        key,
-        members: new Set(),
-        source,
-        groups: NO_GROUPS,
-        get: attribute => made.source.get(attribute),
-      }
-      this.#drafts.set(key, (draft = made))
+      this.#drafts.set(key, (draft = new Draft(key, source)))
     }
     return draft
   }

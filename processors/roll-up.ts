@@ -215,7 +215,7 @@ export const rollUp = defineProcessor({
       () => {},
     )
     // At a reload the model is there, and readings come with the next scrapes.
-    const awaited = new Set(Array.from(cluster.table<SeenDevice>(SEEN_DEVICES).values(), ({ target }) => target))
+    const awaited = new Set(Array.from(cluster.table<SeenDevice>(SEEN_DEVICES).values(), ({ source }) => source.name))
     const startedMs = clock.monotonic()
     let isLoaded = false
     let flushedMs = -Infinity

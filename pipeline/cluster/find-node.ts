@@ -14,8 +14,8 @@ export function nodeOf({ look, tables, seen }: PodReader, name: string): Node | 
 }
 
 /** The node that discovery knows; else that whose address, or one of whose pods' address, is the target's host; else the host label. */
-export function nodeOfDevice(reader: PodReader, { node, target, host }: SeenDevice): string | undefined {
-  return node ?? nodeAt(reader, hostOf(target)) ?? host
+export function nodeOfDevice(reader: PodReader, { source, host }: SeenDevice): string | undefined {
+  return source.node ?? nodeAt(reader, hostOf(source.name)) ?? host
 }
 
 /** The name of the node that has an address or name, or that a pod with the address is on. */

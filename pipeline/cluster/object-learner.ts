@@ -40,7 +40,7 @@ type Known = {
   readonly columns: Uint32Array
 }
 
-type Identity = Omit<SeenObject, 'facts'> & { readonly key: string }
+type Identity = Omit<SeenObject, 'facts' | 'source'> & { readonly key: string }
 
 /** Numbers of objects stay while the object is shown. */
 type Objects = { readonly numbers: Map<string, number>; readonly identities: (Identity | undefined)[]; free: number[] }
@@ -74,7 +74,7 @@ export class ObjectLearner {
       const identity = state.objects.identities[object]
       if (identity === undefined) continue
       const { key, ...rest } = identity
-      this.#sink.put(source, key, { ...rest, facts: factsOf(state.known, object, rules) })
+      this.#sink.put(source, key, { ...rest, facts: factsOf(state.known, object, rules), source })
     }
   }
 

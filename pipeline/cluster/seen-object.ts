@@ -1,4 +1,5 @@
 /** A Kubernetes object as series tell about it. */
+import type { Source } from '../model/batch.ts'
 import type { Labels } from '../model/labels.ts'
 
 /** A Kubernetes object, and all that is told about it. */
@@ -9,6 +10,8 @@ export type SeenObject = {
   /** A source may not tell it: kube-state-metrics before 2.1. */
   readonly uid: string | undefined
   readonly facts: readonly SeenFact[]
+  /** Who tells it. */
+  readonly source: Source
 }
 export type SeenFact = { readonly name: string; readonly labels: Labels; readonly value: number }
 

@@ -37,10 +37,8 @@ export type SeenDevice = {
   readonly model: string | undefined
   /** What the exporter calls its host, which need not be the name of a node. */
   readonly host: string | undefined
-  /** The node of the target, where that is known. */
-  readonly node: string | undefined
-  /** The target that shows it, in words that an operator knows. */
-  readonly target: string
+  /** The target that shows it. It may know in which node it is. */
+  readonly source: Source
   /** Whom its rows name, in order. Nobody is nobody that the exporter knows of. */
   readonly holders: readonly Holder[]
   /** Whether its target, which has named holders of devices, names none of this one. */
@@ -82,12 +80,17 @@ export function seenOf(cluster: Cluster): Seen {
 
 function createSeen(cluster: Cluster): Seen {
   const boards = { table: cluster.table<readonly string[]>(SEEN_BOARDS), by: boardsOf }
-  const devices = new Views<SeenDevice>(indexed(cluster.table<SeenDevice>(SEEN_DEVICES), [boards]), isSameDevice)
+  const devices = new Views<SeenDevice>(
+    indexed(cluster.table<SeenDevice>(SEEN_DEVICES), [boards]),
+    isSameDevice,
+    ({ source }) => source,
+  )
   const byMarks = { table: cluster.table<readonly string[]>(SEEN_MARKS), by: marksOfSeen }
   const byAddress = { table: cluster.table<readonly string[]>(SEEN_ADDRESSES), by: addressesOfSeen }
   const objects = new Views<SeenObject>(
     indexed(indexedByName(cluster, cluster.table(SEEN_OBJECTS)), [byMarks, byAddress]),
     isSameObject,
+    ({ source }) => source,
   )
   const learner = new ObjectLearner({
     put: (source, key, object) => objects.put(source, key, object),
@@ -135,8 +138,8 @@ function isSameDevice(a: SeenDevice, b: SeenDevice): boolean {
     a.index === b.index &&
     a.model === b.model &&
     a.host === b.host &&
-    a.node === b.node &&
-    a.target === b.target &&
+    a.source.node === b.source.node &&
+    a.source.name === b.source.name &&
     a.isKnownFree === b.isKnownFree &&
     areSameHolders(a.holders, b.holders)
   )

@@ -11,27 +11,28 @@ type View<V> = { readonly source: Source; value: V; order: number }
 export class Views<V> {
   readonly #table: Tracked<V>
   readonly #isSame: (a: V, b: V) => boolean
-  /** Nearly every thing is shown by one source: then this is the source, and what it shows is in the table. */
-  readonly #views = new Map<string, Source | readonly View<V>[]>()
-  readonly #keys = new Map<Source, Set<string>>()
+  readonly #sourceOf: (value: V) => Source
+  /** Nearly every thing is shown by one source, and what it shows is in the table: of all others, what is shown of them. */
+  readonly #views = new Map<string, readonly View<V>[]>()
+  readonly #keys = new Map<Source, Keys>()
   readonly #failed = new Set<Source>()
   #order = 0
 
-  constructor(table: Tracked<V>, isSame: (a: V, b: V) => boolean) {
+  /** A value knows who shows it. `isSame` says whether two tell the same, whoever shows them. */
+  constructor(table: Tracked<V>, isSame: (a: V, b: V) => boolean, sourceOf: (value: V) => Source) {
     this.#table = table
     this.#isSame = isSame
+    this.#sourceOf = sourceOf
   }
 
   /** What a source shows of a thing from now on. */
   put(source: Source, key: string, value: V): void {
-    let keys = this.#keys.get(source)
-    if (keys === undefined) this.#keys.set(source, (keys = new Set()))
-    keys.add(key)
-    const alone = this.#views.get(key) ?? source
-    if (alone === source) {
-      this.#views.set(key, source)
-      this.#publish(key, value)
-      return
+    const keys = this.#keys.get(source)
+    const now = withKey(keys ?? NONE, key)
+    if (now !== keys) this.#keys.set(source, now)
+    if (!this.#views.has(key)) {
+      const known = this.#table.get(key)
+      if (known === undefined || this.#sourceOf(known) === source) return this.#publish(key, value)
     }
     const views = this.#viewsOf(key)
     const view = views.find(one => one.source === source)
@@ -47,8 +48,10 @@ export class Views<V> {
   /** It shows the thing no more. */
   drop(source: Source, key: string): void {
     const keys = this.#keys.get(source)
-    if (keys === undefined || !keys.delete(key)) return
-    if (keys.size === 0) this.#keys.delete(source)
+    if (keys === undefined || !has(keys, key)) return
+    const left = withoutKey(keys, key)
+    if (sizeOf(left) === 0) this.#keys.delete(source)
+    else if (left !== keys) this.#keys.set(source, left)
     const views = this.#viewsOf(key).filter(view => view.source !== source)
     if (views.length === 0) {
       this.#views.delete(key)
@@ -57,7 +60,9 @@ export class Views<V> {
     }
     this.#views.set(key, views)
     this.#choose(key)
-    if (views.length === 1) this.#views.set(key, views[0]!.source)
+    // What is in the table may be what the other showed, if it is the same.
+    const [view, more] = views
+    if (more === undefined && this.#sourceOf(this.#table.get(key)!) === view!.source) this.#views.delete(key)
   }
 
   /** The source could, or could not, be read. */
@@ -66,7 +71,7 @@ export class Views<V> {
     if (this.#failed.has(source) !== isReached) return
     if (isReached) this.#failed.delete(source)
     else if (this.#keys.has(source)) this.#failed.add(source)
-    for (const key of this.keysOf(source)) if (this.#views.get(key) !== source) this.#choose(key)
+    for (const key of this.keysOf(source)) if (this.#views.has(key)) this.#choose(key)
   }
 
   /** The source is gone, and with it all that it showed. */
@@ -75,16 +80,17 @@ export class Views<V> {
     this.#failed.delete(source)
   }
 
-  keysOf(source: Source): ReadonlySet<string> {
+  /** While they are gone through, some may be dropped. */
+  keysOf(source: Source): Iterable<string> {
     return this.#keys.get(source) ?? NONE
   }
 
   #viewsOf(key: string): readonly View<V>[] {
     const views = this.#views.get(key)
-    if (views === undefined) return []
-    if (isList(views)) return views
+    if (views !== undefined) return views
+    const value = this.#table.get(key)
     // Whoever comes next speaks after it.
-    return [{ source: views, value: this.#table.get(key)!, order: 0 }]
+    return value === undefined ? [] : [{ source: this.#sourceOf(value), value, order: 0 }]
   }
 
   /** Of several. */
@@ -105,8 +111,29 @@ export class Views<V> {
   }
 }
 
-function isList<V>(views: Source | readonly View<V>[]): views is readonly View<V>[] {
-  return Array.isArray(views)
+/** A list while there are few, as there are of an exporter, and then a set: one takes twice as much as a list. */
+type Keys = readonly string[] | Set<string>
+
+const NONE: readonly string[] = []
+const MOST_LISTED = 32
+
+function has(keys: Keys, key: string): boolean {
+  return keys instanceof Set ? keys.has(key) : keys.includes(key)
 }
 
-const NONE: ReadonlySet<string> = new Set()
+function sizeOf(keys: Keys): number {
+  return keys instanceof Set ? keys.size : keys.length
+}
+
+function withKey(keys: Keys, key: string): Keys {
+  if (keys instanceof Set) return keys.add(key)
+  if (keys.includes(key)) return keys
+  // A list that is added to has room for more, which one that is put together has not.
+  return keys.length < MOST_LISTED ? keys.concat(key) : new Set([...keys, key])
+}
+
+function withoutKey(keys: Keys, key: string): Keys {
+  if (!(keys instanceof Set)) return keys.filter(one => one !== key)
+  keys.delete(key)
+  return keys
+}

@@ -36,8 +36,8 @@ export function explainJson(explanation: PodExplanation, pipelinesOf: PipelinesO
 }
 
 function deviceJson({ device, node, containers, share, isShared, because }: ExplainedDevice): unknown {
-  const { id, part, profile, model, target } = device
-  return { id, part, profile, model, node, containers, target, share, is_shared: isShared, because }
+  const { id, part, profile, model, source } = device
+  return { id, part, profile, model, node, containers, target: source.name, share, is_shared: isShared, because }
 }
 
 function joinJson({ joiner, chain, labels }: ExplainedJoin, pipelinesOf: PipelinesOf): unknown {
@@ -123,7 +123,8 @@ function deviceLines({ devices }: PodExplanation): string[] {
 }
 
 function linesOfDevice({ device, node, containers, share, isShared, because }: ExplainedDevice): string[] {
-  const { id, part, profile, model, target } = device
+  const { id, part, profile, model, source } = device
+  const target = source.name
   const facts = [
     ...(part === undefined ? [] : [`instance ${part}`]),
     ...(profile === undefined ? [] : [profile]),

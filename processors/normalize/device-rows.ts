@@ -133,8 +133,7 @@ export class DeviceRows {
           index: valueOf(labels, spec.index),
           model: valueOf(labels, spec.model),
           host: valueOf(labels, spec.host),
-          node: source.node,
-          target: source.name,
+          source,
           holders: holdersOf(groups.values(), spec),
         })
       }

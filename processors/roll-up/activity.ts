@@ -84,7 +84,7 @@ export function createActivity(
 
   function follow(place: number): void {
     const pair = pairs.list[place]
-    states.follow(place, pairs.begun.has(place))
+    states.grow(place + 1)
     if (pair === undefined) return
     const { holder } = pair
     const isJob = 'host' in holder
@@ -167,6 +167,7 @@ export function createActivity(
         },
       )
       for (const { before, now } of model.podChanges) if (now === undefined) kept.pods.delete(before!.key)
+      for (const place of pairs.begun) states.begin(place)
       for (const place of changedPairs === 'all' ? pairs.list.keys() : changedPairs) follow(place)
     },
     restored() {
@@ -272,6 +273,9 @@ function activeAt(readings: readonly Reading[], number: number): number {
 }
 
 function lastRead(readings: readonly Reading[], number: number): number {
-  for (const { times } of readings) if (times[number] === times[number]) return times[number]!
+  for (const reading of readings) {
+    const timeMs = reading.timeOf(number)
+    if (timeMs === timeMs) return timeMs
+  }
   return NaN
 }

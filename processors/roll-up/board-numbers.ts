@@ -2,7 +2,6 @@
 import type { DeviceRecord } from './board-records.ts'
 import type { Model } from './model.ts'
 import { roomFor } from './room.ts'
-import type { Changed } from './slots.ts'
 import type { Values } from './values.ts'
 
 /** An instance that readings speak of, and what it is of the board. */
@@ -13,8 +12,8 @@ export class BoardNumbers {
   wholes = new Int32Array(0)
   /** By place, where readings speak of instances. */
   readonly parts = new Map<number, readonly Part[]>()
-  /** By the last refresh. */
-  changed: Changed = []
+  /** Places at which it may be something else, since the last `settle`. */
+  changed: readonly number[] = []
   readonly #model: Model
   readonly #values: Values
   #version = -1
@@ -27,12 +26,23 @@ export class BoardNumbers {
   refresh(): void {
     const { boards } = this.#model.devices
     const { version } = this.#values.devices
-    this.changed = this.#version === version ? boards.changed : 'all'
+    const looked = this.#version === version ? boards.changed : boards.list.keys()
+    const changed: number[] = []
     this.#version = version
     this.wholes = roomFor(this.wholes, boards.list.length)
-    for (const place of this.changed === 'all' ? boards.list.keys() : this.changed) {
+    for (const place of looked) {
+      const before = this.wholes[place]
+      const hadParts = this.parts.has(place)
       this.#set(place, boards.list[place]?.devices ?? [])
+      const isOther = this.wholes[place] !== before || hadParts || this.parts.has(place)
+      if (isOther || boards.changed.has(place)) changed.push(place)
     }
+    this.changed = changed
+  }
+
+  /** Everybody has followed. */
+  settle(): void {
+    this.changed = []
   }
 
   #set(place: number, devices: readonly DeviceRecord[]): void {

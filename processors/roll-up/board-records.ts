@@ -1,5 +1,6 @@
 /** What roll-ups know of boards, their devices, and who has them. */
-import type { Attribution, UnattributedReason } from '../../pipeline/cluster/assignment.ts'
+import type { Attribution, Holding, UnattributedReason } from '../../pipeline/cluster/assignment.ts'
+import type { Pod } from '../../pipeline/cluster/objects.ts'
 import { deviceKey, type SeenDevice } from '../../pipeline/cluster/seen.ts'
 import type { Dependencies } from '../../pipeline/model/dependencies.ts'
 import { NO_GROUPS, type Entity } from './entity.ts'
@@ -9,11 +10,15 @@ import type { PodRecord } from './pod-records.ts'
 export type DeviceRecord = {
   readonly key: string
   readonly seen: SeenDevice
-  readonly assignment: Attribution
+  readonly assignment: Findings
 }
 
+/** One who has a part of a device; why is asked by nobody here. */
+export type Held = Pick<Holding, 'job' | 'share'> & { readonly pod: Pod | undefined }
+
 /** What was found out about a device. GPUs of one pod have it in common. */
-export type Findings = Attribution & {
+export type Findings = Omit<Attribution, 'holdings'> & {
+  readonly holdings: readonly Held[]
   readonly dependencies: Dependencies | undefined
   readonly clusterId: string
 }
@@ -53,7 +58,6 @@ export type RestRecord = Entity & {
 const NO_PARTS: readonly never[] = []
 
 abstract class WithParts implements BoardRecord {
-  groups: Entity['groups'] = NO_GROUPS
   /** Who has it, and what of it is nobody's: mostly one or the other. */
   #parts: OneOrMany<Pair | Rest> = NO_PARTS
   abstract readonly devices: readonly Device[]
@@ -161,7 +165,6 @@ function withoutBlanks(model: string): string {
 }
 
 export class Pair implements PairRecord {
-  groups: Entity['groups'] = NO_GROUPS
   /** Among all pairs. */
   place = -1
   readonly device: Device
@@ -193,7 +196,7 @@ export class Pair implements PairRecord {
 }
 
 export class Rest implements RestRecord {
-  groups: Entity['groups'] = NO_GROUPS
+  groups = NO_GROUPS
   /** Among all rests. */
   place = -1
   readonly device: Device

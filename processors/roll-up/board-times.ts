@@ -24,8 +24,9 @@ export class BoardTimes {
   readonly #numbers: BoardNumbers
   readonly #activity: Activity
   readonly #neverActive: NeverActive
-  /** What was kept, by place; NaN if nothing was. */
+  /** What was kept, by place; NaN if nothing was. Empty while nothing was of any. */
   #kept = new Float64Array(0)
+  #version = -1
 
   constructor({ model, values, numbers, activity, neverActive }: BoardTimesOptions) {
     this.#model = model
@@ -37,14 +38,25 @@ export class BoardTimes {
 
   refresh(): void {
     const { boards } = this.#model.devices
-    const { changed } = this.#numbers
-    this.#kept = roomFor(this.#kept, boards.list.length)
-    for (const place of changed === 'all' ? boards.list.keys() : changed) {
+    const { version } = this.#values.devices
+    // Something is kept of devices that have gone, also where they are back by now.
+    const looked = this.#version === version ? this.#numbers.changed : boards.list.keys()
+    this.#version = version
+    for (const place of looked) {
       const keys = (boards.list[place]?.devices ?? []).map(({ key }) => key)
       if (this.#neverActive === 'first_seen') for (const key of keys) this.#noteFirst(key)
       const times = keys.map(key => this.#activity.kept.devices.get(key)?.ms).filter(time => time !== undefined)
-      this.#kept[place] = times.length === 0 ? NaN : Math.max(...times)
+      this.#keep(place, times.length === 0 ? NaN : Math.max(...times))
     }
+  }
+
+  #keep(place: number, timeMs: number): void {
+    if (place >= this.#kept.length) {
+      if (Number.isNaN(timeMs)) return
+      const known = this.#kept.length
+      this.#kept = roomFor(this.#kept, Math.max(place + 1, this.#model.devices.boards.list.length)).fill(NaN, known)
+    }
+    this.#kept[place] = timeMs
   }
 
   /** It is kept as a time at which the device was busy would be, so that it stays. */
@@ -66,11 +78,11 @@ export class BoardTimes {
     const { length } = this.#model.devices.boards.list
     for (let place = 0; place < length; place++) {
       const whole = wholes[place]!
-      const kept = this.#kept[place]!
+      const kept = place < this.#kept.length ? this.#kept[place]! : NaN
       result[place] = (whole < 0 ? kept : this.#later(kept, whole)) / 1000
     }
     for (const [place, its] of parts) {
-      const latest = its.reduce((time, { number }) => this.#later(time, number), this.#kept[place]!)
+      const latest = its.reduce((time, { number }) => this.#later(time, number), this.#kept[place] ?? NaN)
       const whole = wholes[place]!
       result[place] = (whole < 0 ? latest : this.#later(latest, whole)) / 1000
     }

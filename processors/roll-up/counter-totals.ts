@@ -77,13 +77,13 @@ export function createCounterTotals(values: Values): CounterTotals {
       }
       for (let slot = 1; slot < grouping.groups.length; slot++) {
         if (grown[slot] !== grown[slot]) continue
-        const key = keyOf(rule, grouping.groups[slot]!.labels)
+        const key = keyOf(rule, grouping.groups[slot]!)
         totals.set(key, (totals.get(key) ?? 0) + grown[slot]!)
       }
     },
     totals: (rule, grouping, contributors) =>
-      Float64Array.from(grouping.groups, (group, slot) =>
-        group === undefined || contributors[slot] === 0 ? NaN : (totals.get(keyOf(rule, group.labels)) ?? NaN),
+      Float64Array.from(grouping.groups, (labels, slot) =>
+        labels === undefined || contributors[slot] === 0 ? NaN : (totals.get(keyOf(rule, labels)) ?? NaN),
       ),
     withoutMoved(run) {
       const hidden: (() => void)[] = []
@@ -112,7 +112,7 @@ export function createCounterTotals(values: Values): CounterTotals {
     retain(groupings, nowMs) {
       const live = new Set<string>()
       for (const [rule, { groups }] of groupings) {
-        for (const group of groups) if (group !== undefined) live.add(keyOf(rule, group.labels))
+        for (const labels of groups) if (labels !== undefined) live.add(keyOf(rule, labels))
       }
       for (const key of totals.keys()) {
         if (live.has(key)) goneMs.delete(key)

@@ -151,7 +151,7 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
     activity.refresh(readings.changed)
     boardTimes.refresh()
     idleTimes.refresh()
-    model.settle()
+    for (const one of [model, readings, boardNumbers]) one.settle()
     counterTotals.compiled()
     counterTotals.retain(totalRules, nowMs)
     countedWorkloads.retain(workloadCounters, model.workloads.all, nowMs)
@@ -274,7 +274,7 @@ export function createCycle({ sources, rules, values, model, sharedMemory, never
     partials: () =>
       plans.map(plan => ({
         rule: plan.rule,
-        groups: plan.grouping.groups.map(group => group?.labels),
+        groups: plan.grouping.groups.slice(),
         sums: copied(add(plan, flushedMs)),
       })),
   }

@@ -8,7 +8,7 @@ import { haveChanged, recordLooks } from '../../pipeline/model/dependencies.ts'
 import { sharedWithLast } from '../../pipeline/model/shared.ts'
 import type { Tracked } from '../../pipeline/model/tracked.ts'
 import { CutBoard, Device, heldDevices, Pair, restsOf } from './board-records.ts'
-import type { Board, BoardRecord, Findings, JobRecord, PairRecord, Rest, RestRecord } from './board-records.ts'
+import type { Board, BoardRecord, Findings, Held, JobRecord, PairRecord, Rest, RestRecord } from './board-records.ts'
 import { entityFrom } from './entity.ts'
 import { packed, unpacked, type OneOrMany } from './one-or-many.ts'
 import { recordOfPod, type PodChange, type PodRecord } from './pod-records.ts'
@@ -121,7 +121,7 @@ export class DeviceRecords {
   ): Pair[] {
     const pairs: Pair[] = []
     for (const { pod, job, share } of device.assignment.holdings) {
-      const host = pod === undefined ? undefined : recordOfPod(pods, pod.pod)
+      const host = pod === undefined ? undefined : recordOfPod(pods, pod)
       const holder = job === undefined ? host : this.#jobOf(job, host, clusterId, jobs)
       // Devices may name a job differently, so those of jobs are always looked at together.
       if (holder === undefined || job !== undefined) this.#loose.add(board.id)
@@ -208,7 +208,8 @@ function findingsOf(
     const reader: PodReader = { look, tables, seen }
     return assignDevice(reader, device, rules)
   })
-  const { node, weight, isShared, holdings, rest } = result
+  const { node, weight, isShared, rest } = result
+  const holdings = result.holdings.map(({ pod, job, share }): Held => ({ pod: pod?.pod, job, share }))
   return sharedFindings({ node, weight, isShared, holdings, rest, dependencies, clusterId })
 }
 
@@ -218,12 +219,18 @@ const sharedFindings = sharedWithLast<Findings>(
     one.node === other.node &&
     one.weight === other.weight &&
     one.isShared === other.isShared &&
-    one.holdings === other.holdings &&
+    areSameHoldings(one.holdings, other.holdings) &&
     one.rest.share === other.rest.share &&
     one.rest.reason === other.rest.reason &&
     one.dependencies === other.dependencies &&
     one.clusterId === other.clusterId,
 )
+
+function areSameHoldings(some: readonly Held[], others: readonly Held[]): boolean {
+  const isSame = (one: Held, other: Held): boolean =>
+    one.pod === other.pod && one.job === other.job && one.share === other.share
+  return some.length === others.length && some.every((one, i) => isSame(one, others[i]!))
+}
 
 function jobKey(job: string): string {
   return `job ${job}`

@@ -7,25 +7,24 @@ import { roomFor } from './room.ts'
 export type Entity = {
   /** The value of an attribute, or what a look-up finds; undefined if there is none. */
   get(attribute: string): string | undefined
-  /** The groups it belongs to, one of a grouping, once somebody has asked. */
-  groups: Groups
+  /**
+   * The groups it belongs to, one of a grouping, once somebody has asked. What has a place among contributors does without: whoever asks
+   * for its group keeps that by place.
+   */
+  groups?: Groups
 }
 
-/** One series of a roll-up. There are several for each GPU. */
-export type Group = {
-  readonly labels: Labels
-  /** Its place in arrays, for as long as it is there. 0 is the place of what belongs to no group. */
-  slot: number
-}
-
-/** The slot of a group that gave its place back. */
-const GONE = -1
+/** Where an entity belongs in a grouping: it holds for as long as the slot is that of these labels. */
+type Group = { readonly grouping: Grouping; readonly labels: Labels; readonly slot: number }
 
 export type Groups = OneOrMany<Group>
 
 export const NO_GROUPS: Groups = []
 
-export function entityFrom(get: Entity['get']): Entity {
+/** One that many belong to, or that is asked again. */
+export type Grouped = Entity & { groups: Groups }
+
+export function entityFrom(get: Entity['get']): Grouped {
   return { get, groups: NO_GROUPS }
 }
 
@@ -38,15 +37,18 @@ export type LabelSpec = readonly (readonly [name: string, attribute: string])[]
  */
 export class Grouping {
   readonly labels: LabelSpec
-  /** By slot. */
-  readonly groups: (Group | undefined)[] = [undefined]
+  /**
+   * The labels of each group, by slot, which is its place in arrays for as long as it is there; 0 is the place of what belongs to no group.
+   * There are several for each GPU.
+   */
+  readonly groups: (Labels | undefined)[] = [undefined]
   readonly #key: readonly string[]
-  readonly #byLabels = new NumberIndex<Labels>(hashLabels, slot => this.groups[slot]!.labels)
+  readonly #byLabels = new NumberIndex<Labels>(hashLabels, slot => this.groups[slot]!)
   /** By slot: how many belong to it. */
   #uses = new Uint32Array(0)
   readonly #free: number[] = []
-  /** Groups that may belong to nobody. */
-  #idle: Group[] = []
+  /** Slots of groups that may belong to nobody. */
+  #idle: number[] = []
   #version = 0
 
   /** `key` are the attributes without which there is no series. */
@@ -62,14 +64,17 @@ export class Grouping {
 
   /** The slot of the group that an entity belongs to; 0 if it belongs to none. */
   slotOf(entity: Entity): number {
-    let group = this.#groupAmong(entity.groups)
-    if (group === undefined) {
-      if (this.#key.some(attribute => (entity.get(attribute) ?? '') === '')) return 0
-      const others = unpacked(entity.groups).filter(({ slot }) => slot !== GONE)
-      group = this.#groupOf(labelsFrom(this.labels.map(([name, attribute]) => [name, entity.get(attribute) ?? ''])))
-      entity.groups = packed([...others, group])
+    const { groups } = entity
+    const known = groups && this.#groupAmong(groups)
+    if (known !== undefined) return known.slot
+    if (this.#key.some(attribute => (entity.get(attribute) ?? '') === '')) return 0
+    const labels = labelsFrom(this.labels.map(([name, attribute]) => [name, entity.get(attribute) ?? '']))
+    const slot = this.#slotFor(labels)
+    if (groups !== undefined) {
+      const others = unpacked(groups).filter(one => one.grouping !== this && holds(one))
+      entity.groups = packed([...others, { grouping: this, labels, slot }])
     }
-    return group.slot
+    return slot
   }
 
   /** Whether an entity whose groups were others before belongs to another one now. */
@@ -84,39 +89,41 @@ export class Grouping {
   }
 
   release(slot: number): void {
-    const group = this.groups[slot]
-    if (group !== undefined && --this.#uses[slot]! === 0) this.#idle.push(group)
+    if (slot > 0 && --this.#uses[slot]! === 0) this.#idle.push(slot)
   }
 
   /** Groups that nobody belongs to give their places back. */
   sweep(): void {
-    for (const group of this.#idle) {
-      const { slot } = group
-      if (slot === GONE || this.#uses[slot]! > 0) continue
-      this.#byLabels.delete(group.labels)
+    for (const slot of this.#idle) {
+      const labels = this.groups[slot]
+      if (labels === undefined || this.#uses[slot]! > 0) continue
+      this.#byLabels.delete(labels)
       this.groups[slot] = undefined
       this.#free.push(slot)
-      group.slot = GONE
       this.#version++
     }
     this.#idle = []
   }
 
   #groupAmong(groups: Groups): Group | undefined {
-    if ('slot' in groups) return this.groups[groups.slot] === groups ? groups : undefined
-    for (let i = 0; i < groups.length; i++) if (this.groups[groups[i]!.slot] === groups[i]) return groups[i]
+    if ('slot' in groups) return groups.grouping === this && holds(groups) ? groups : undefined
+    for (let i = 0; i < groups.length; i++) if (groups[i]!.grouping === this && holds(groups[i]!)) return groups[i]
     return undefined
   }
 
-  #groupOf(labels: Labels): Group {
+  #slotFor(labels: Labels): number {
     const known = this.#byLabels.find(labels)
-    if (known >= 0) return this.groups[known]!
-    const group = { labels, slot: this.#free.pop() ?? this.groups.length }
-    this.groups[group.slot] = group
+    if (known >= 0) return known
+    const slot = this.#free.pop() ?? this.groups.length
+    this.groups[slot] = labels
     this.#uses = roomFor(this.#uses, this.groups.length)
-    this.#byLabels.add(group.slot)
-    this.#idle.push(group)
+    this.#byLabels.add(slot)
+    this.#idle.push(slot)
     this.#version++
-    return group
+    return slot
   }
+}
+
+function holds({ grouping, labels, slot }: Group): boolean {
+  return grouping.groups[slot] === labels
 }

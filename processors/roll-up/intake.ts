@@ -11,7 +11,7 @@ import { runComposed, type Composed } from '../../pipeline/model/compose.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
 import { columnCount, labelsAt, type Layout } from '../../pipeline/model/layout.ts'
 import { combine, type Scale } from '../../pipeline/model/scale.ts'
-import { sharedList, sharedNumbers } from '../../pipeline/model/shared.ts'
+import { sameItems, sharedList, sharedNumbers } from '../../pipeline/model/shared.ts'
 import type { Places, Reading } from './reading.ts'
 
 /** A fact that is wanted, and of which thing a series of it is a reading. */
@@ -28,10 +28,13 @@ export type FactUse = {
 type FactPlaces = Places & { readonly use: FactUse }
 
 /** Facts in a layout that are readings of the same things, in the same order; a target mostly shows all facts of the same things. */
-export type Segment = { readonly numbers: Uint32Array; readonly facts: readonly FactPlaces[] }
+export type Segment = { readonly numbers: Numbers; readonly facts: readonly FactPlaces[] }
+
+/** A plain list: most are of the eight GPUs of a node, of which a typed array takes twice as much. */
+type Numbers = readonly number[]
 
 /** Which facts are read of which things. */
-export function readingsOf(segments: readonly Segment[]): { readonly use: FactUse; readonly numbers: Uint32Array }[] {
+export function readingsOf(segments: readonly Segment[]): { readonly use: FactUse; readonly numbers: Numbers }[] {
   return segments.flatMap(({ facts, numbers }) => facts.map(({ use }) => ({ use, numbers })))
 }
 
@@ -44,7 +47,7 @@ type Draft = { readonly numbers: number[]; readonly columns: number[] }
 class SourceState implements Watch {
   readonly number: number
   layout: Layout | undefined
-  numbers: Uint32Array = NOTHING
+  numbers: Numbers = NOTHING
   facts = NO_FACTS
   others: readonly Segment[] = NO_SEGMENTS
   /** Since when it cannot be read, on the monotonic clock. */
@@ -90,7 +93,7 @@ class SourceState implements Watch {
   }
 }
 
-const NOTHING = new Uint32Array(0)
+const NOTHING: Numbers = []
 const NO_FACTS: readonly FactPlaces[] = []
 const NO_SEGMENTS: readonly Segment[] = []
 
@@ -130,12 +133,14 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
   const missing = new Set<Source>()
   const takeWhole: Watch = { see: (batch, way) => take(runComposed(way, batch)) }
   let lastNumber = 0
+  /** Of sources that are gone: lists by number stay small however many come and go. */
+  const freeNumbers: number[] = []
   let held = 0
 
   function stateOf(source: Source): SourceState {
     let state = states.get(source)
     if (state === undefined) {
-      state = new SourceState(++lastNumber, takeWhole)
+      state = new SourceState(freeNumbers.pop() ?? ++lastNumber, takeWhole)
       states.set(source, state)
     }
     return state
@@ -171,15 +176,16 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
         drafts[entry]![i]!.columns.push(column)
       })
     }
-    const segments: { numbers: Uint32Array; facts: FactPlaces[] }[] = []
+    const segments: { numbers: Numbers; facts: FactPlaces[] }[] = []
     usesOf.forEach((uses, entry) =>
       uses.forEach((use, i) => {
         const { numbers, columns } = drafts[entry]![i]!
         if (numbers.length === 0) return
         const last = segments.at(-1)
         const fact = placesOf(use, columns, combine(layout.scales[entry]!, use.scale))
-        if (last !== undefined && isSame(numbers, last.numbers)) last.facts.push(fact)
-        else segments.push({ numbers: Uint32Array.from(numbers), facts: [fact] })
+        if (last !== undefined && sameItems(numbers, last.numbers)) last.facts.push(fact)
+        // A list that grew has room for more, which a copy has not.
+        else segments.push({ numbers: numbers.slice(), facts: [fact] })
       }),
     )
     return segments.map(({ numbers, facts }) => ({ numbers, facts: sharedList(facts) }))
@@ -244,6 +250,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
       end(known)
       setFailed(known, undefined)
       states.delete(source)
+      freeNumbers.push(known.number)
       return
     }
     if (known === undefined && !isWanted(layout)) return
@@ -278,10 +285,6 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
       return missing.size
     },
   }
-}
-
-function isSame(numbers: readonly number[], known: Uint32Array): boolean {
-  return numbers.length === known.length && numbers.every((number, i) => number === known[i])
 }
 
 /** What a source showed before, so that a label set that stays costs no label work. */

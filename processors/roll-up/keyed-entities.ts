@@ -3,16 +3,30 @@
  * series also where its pods say different things.
  */
 import { countsBefore } from '../../pipeline/cluster/pod-state.ts'
-import { NO_GROUPS, type Entity, type Groups } from './entity.ts'
+import { NO_GROUPS, type Entity, type Grouped, type Groups } from './entity.ts'
 import type { PodChange, PodRecord } from './pod-records.ts'
 import { Roster } from './roster.ts'
 
-export type KeyedEntity = Entity & { readonly key: string; readonly members: ReadonlySet<PodRecord> }
+export type KeyedEntity = Grouped & { readonly key: string; readonly members: ReadonlySet<PodRecord> }
 
 /** What an entity takes its labels from: a pod, or a job of a batch system. */
 type Member = Entity & { readonly pod?: PodRecord['pod'] }
 
-type Draft = { readonly key: string; readonly members: Set<PodRecord>; source: Member } & Entity
+class Draft implements KeyedEntity {
+  readonly key: string
+  readonly members = new Set<PodRecord>()
+  source: Member
+  groups = NO_GROUPS
+
+  constructor(key: string, source: Member) {
+    this.key = key
+    this.source = source
+  }
+
+  get(attribute: string): string | undefined {
+    return this.source.get(attribute)
+  }
+}
 
 /** One whose labels may be others than before, with the groups that it was in. */
 export type Relabelled = { readonly entity: KeyedEntity; readonly before: Groups }
@@ -74,14 +88,7 @@ export class KeyedEntities {
   #draftOf(key: string, source: Member): Draft {
     let draft = this.#drafts.get(key)
     if (draft === undefined) {
-      const made: Draft = {
-        key,
-        members: new Set(),
-        source,
-        groups: NO_GROUPS,
-        get: attribute => made.source.get(attribute),
-      }
-      this.#drafts.set(key, (draft = made))
+      this.#drafts.set(key, (draft = new Draft(key, source)))
     }
     return draft
   }

@@ -101,7 +101,7 @@ type NodeParts = Omit<NodeRecord, keyof Entity | 'key'> & {
 }
 
 class NodeEntity implements NodeRecord {
-  groups: Entity['groups'] = NO_GROUPS
+  groups = NO_GROUPS
   readonly name: string
   readonly node: Node | undefined
   readonly gpus: number

@@ -3,7 +3,7 @@ import type { Batch, Source } from '../../pipeline/model/batch.ts'
 import { withLabels, type Labels } from '../../pipeline/model/labels.ts'
 import { createLayout, EMPTY_LAYOUT, RunBuilder, type Layout } from '../../pipeline/model/layout.ts'
 import type { Metric } from '../../pipeline/model/series.ts'
-import type { Group, Grouping } from './entity.ts'
+import type { Grouping } from './entity.ts'
 import type { Shape } from './order.ts'
 import { roomFor } from './room.ts'
 
@@ -42,7 +42,7 @@ export function createOutput(source: Source, grouping: Pick<Grouping, 'groups' |
   let layout: Layout = EMPTY_LAYOUT
   /** Of the layout: where series are, by metric, and the groups that had the slots. */
   let shapes: Shape[] = []
-  let groups: readonly (Group | undefined)[] = []
+  let groups: Grouping['groups'] = []
   let estimates: (Uint8Array | undefined)[] = []
   let version = -1
 
@@ -161,7 +161,7 @@ function addRuns(runs: RunBuilder, now: Int32Array, before: Int32Array | undefin
 
 function describe(
   shapes: readonly Shape[],
-  groups: readonly (Group | undefined)[],
+  groups: Readonly<Grouping['groups']>,
   estimates: readonly (Uint8Array | undefined)[],
   length: number,
 ): Pick<Layout, 'labels' | 'metricOf' | 'labelsOf'> {
@@ -178,12 +178,12 @@ function describe(
       if (column < 0) continue
       metricOf[column] = at
       if (estimates[at]?.[slot] === 1) {
-        const number = numberOfEstimate.get(slot) ?? labels.push(withLabels(groups[slot]!.labels, ESTIMATED)) - 1
+        const number = numberOfEstimate.get(slot) ?? labels.push(withLabels(groups[slot]!, ESTIMATED)) - 1
         numberOfEstimate.set(slot, number)
         labelsOf[column] = number
         continue
       }
-      if (numberOfSlot[slot]! < 0) numberOfSlot[slot] = labels.push(groups[slot]!.labels) - 1
+      if (numberOfSlot[slot]! < 0) numberOfSlot[slot] = labels.push(groups[slot]!) - 1
       labelsOf[column] = numberOfSlot[slot]!
     }
   }

@@ -27,9 +27,10 @@ export function observeRollUp(
 
 function oldestSeconds({ readings }: Values, clock: Clock): number {
   let oldestMs = Infinity
-  for (const { times, values, things } of readings) {
+  for (const reading of readings) {
+    const { values, things } = reading
     for (let i = 0; i < things.length; i++) {
-      if (values[i] === values[i] && times[i]! < oldestMs) oldestMs = times[i]!
+      if (values[i] === values[i] && reading.timeOf(i) < oldestMs) oldestMs = reading.timeOf(i)
     }
   }
   return oldestMs === Infinity ? 0 : Math.max(0, clock.now() - oldestMs) / 1000

@@ -3,7 +3,6 @@ import type { PairRecord } from './board-records.ts'
 import type { Model } from './model.ts'
 import { PodsOfThings } from './pods-of-things.ts'
 import { roomFor } from './room.ts'
-import type { Changed } from './slots.ts'
 import type { Values } from './values.ts'
 
 export class PairReadings {
@@ -20,8 +19,8 @@ export class PairReadings {
   readonly #podsOfOwn: PodsOfThings
   /** By pod and device. */
   readonly #ownNumbers = new Map<string, number>()
-  /** By the last refresh. */
-  changed: Changed = []
+  /** Places at which it may be something else, since the last `settle`. */
+  changed: readonly number[] = []
   #version = -1
 
   constructor(values: Values, model: Model) {
@@ -43,20 +42,30 @@ export class PairReadings {
     const { devices } = this.#values
     const isOther = this.#followOwn() || this.#version !== devices.version
     this.#version = devices.version
-    if (isOther) for (let place = 0; place < length; place++) this.#set(place, pairs.list[place])
-    else for (const place of pairs.changed) this.#set(place, pairs.list[place])
-    this.changed = isOther ? 'all' : pairs.changed
+    const changed: number[] = []
+    for (const place of isOther ? pairs.list.keys() : pairs.changed) {
+      if (this.#set(place, pairs.list[place]) || pairs.changed.has(place)) changed.push(place)
+    }
+    this.changed = changed
     this.hasOwn = this.own.subarray(0, length).some(number => number >= 0)
     const hasShared = this.isShared.subarray(0, length).includes(1)
     this.unshared = hasShared ? this.numbers.map((number, i) => (this.isShared[i] === 1 ? -1 : number)) : this.numbers
   }
 
-  #set(place: number, pair: PairRecord | undefined): void {
+  /** Everybody has followed. */
+  settle(): void {
+    this.changed = []
+  }
+
+  /** Whether something is another. */
+  #set(place: number, pair: PairRecord | undefined): boolean {
+    const [number, own] = [this.numbers[place], this.own[place]]
     const isShared = pair !== undefined && pair.device.assignment.isShared
     this.numbers[place] = pair === undefined ? -1 : this.#values.devices.find(pair.device.key)
     // The exporter of the GPU says that it is there, and whose.
     this.own[place] = isShared && this.numbers[place]! >= 0 ? this.ownOf(pair) : -1
     this.isShared[place] = Number(isShared)
+    return this.numbers[place] !== number || this.own[place] !== own
   }
 
   /** Whether any is another. */

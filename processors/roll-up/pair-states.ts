@@ -12,16 +12,15 @@ export class PairStates {
   holder = new Int32Array(0)
   workload = new Int32Array(0)
 
-  /** Makes room for the pair at a place. What is known of one stays, whichever record tells of it, unless it is another that has begun. */
-  follow(place: number, hasBegun: boolean): void {
-    this.#grow(place + 1)
-    if (!hasBegun) return
+  /** A pair has begun, perhaps at the place of another that is gone. What is known of one stays, whichever record tells of it. */
+  begin(place: number): void {
+    if (place >= this.sinceMs.length) return
     this.sinceMs[place] = NaN
     this.activeMs[place] = NaN
     this.hadOwn[place] = 0
   }
 
-  #grow(length: number): void {
+  grow(length: number): void {
     if (length <= this.sinceMs.length) return
     const known = this.sinceMs.length
     this.sinceMs = roomFor(this.sinceMs, length).fill(NaN, known)

@@ -144,7 +144,7 @@ function isSameRecord<V>(one: Readonly<Record<string, V>>, other: Readonly<Recor
 type PodParts = Omit<PodRecord, keyof Entity> & { readonly attributes: Attributes; readonly around: Around }
 
 class PodEntity implements PodRecord {
-  groups: Entity['groups'] = NO_GROUPS
+  groups = NO_GROUPS
   readonly key: string
   readonly pod: Pod
   readonly conditions: ReadonlySet<Condition>

@@ -33,7 +33,11 @@ const NOBODY = 0
 
 export class Reading {
   values = new Float64Array(0)
-  times = new Float64Array(0)
+  /**
+   * When samples are from. Undefined while all of a source are from when it was read last, as those of nearly all sources are: then that
+   * is kept by source.
+   */
+  #times: Float64Array | undefined
   /** When a sample was last above the threshold; NaN if never. */
   active: Float64Array | undefined
   readonly things: Things
@@ -52,14 +56,17 @@ export class Reading {
     this.activeAbove = activeAbove
     this.isIncrease = keep === 'increase' || keep === 'growth'
     this.#isGrowth = keep === 'growth'
-    if (keep !== 'value') this.#counters = { values: new Float64Array(0), times: new Float64Array(0) }
+    if (keep !== 'value') {
+      this.#counters = { values: new Float64Array(0), times: new Float64Array(0) }
+      this.#times = new Float64Array(0)
+    }
     if (activeAbove !== undefined) this.active = new Float64Array(0)
     things.attach(this)
   }
 
   grow(capacity: number): void {
     this.values = grown(this.values, capacity)
-    this.times = grown(this.times, capacity)
+    if (this.#times !== undefined) this.#times = grown(this.#times, capacity)
     if (this.active !== undefined) this.active = grown(this.active, capacity)
     if (this.#counters !== undefined) {
       this.#counters = { values: grown(this.#counters.values, capacity), times: grown(this.#counters.times, capacity) }
@@ -87,9 +94,22 @@ export class Reading {
 
   /** The clock has been set back: nothing was read later than now. */
   notAfter(nowMs: number): void {
-    for (const times of [this.times, this.active ?? []]) {
+    this.things.notReadAfter(nowMs)
+    for (const times of [this.#times ?? [], this.active ?? []]) {
       for (let i = 0; i < times.length; i++) if (times[i]! > nowMs) times[i] = nowMs
     }
+  }
+
+  /** When the sample that counts is from; NaN if there is none. */
+  timeOf(number: number): number {
+    if (this.#times !== undefined) return this.#times[number]!
+    const owner = this.#owners[number]!
+    return owner === NOBODY ? NaN : this.things.readMs[owner]!
+  }
+
+  /** From now on samples have times of their own. */
+  #ownTimes(): Float64Array {
+    return (this.#times ??= Float64Array.from(this.#owners, (_, number) => this.timeOf(number)))
   }
 
   /**
@@ -98,7 +118,7 @@ export class Reading {
    */
   write(
     source: number,
-    numbers: Uint32Array,
+    numbers: ArrayLike<number>,
     places: Places,
     batch: { readonly values: Float64Array; readonly times?: Float64Array | undefined; readonly timeMs: number },
     gather: Uint32Array | undefined,
@@ -109,6 +129,7 @@ export class Reading {
       this.#writePlain(source, numbers, places, incoming, gather, timeMs)
       return
     }
+    this.#ownTimes()
     const { columns, multiply, divide } = places
     for (let i = 0; i < numbers.length; i++) {
       const own = columns[i]!
@@ -128,21 +149,23 @@ export class Reading {
   /** What nearly all batches are: every column has a sample of one time. */
   #writePlain(
     source: number,
-    numbers: Uint32Array,
+    numbers: ArrayLike<number>,
     { columns, multiply, divide }: Places,
     incoming: Float64Array,
     gather: Uint32Array | undefined,
     timeMs: number,
   ): void {
-    const { values, times, active, activeAbove = 0 } = this
+    const { values, active, activeAbove = 0 } = this
     const owners = this.#owners
+    const times = this.#times
+    this.things.noteRead(source, timeMs)
     for (let i = 0; i < numbers.length; i++) {
       const number = numbers[i]!
       const column = columns[i]!
       const value = (incoming[gather === undefined ? column : gather[column]!]! * multiply) / divide
       if (owners[number] === source) {
         values[number] = value
-        times[number] = timeMs
+        if (times !== undefined) times[number] = timeMs
         if (active !== undefined && value > activeAbove) active[number] = timeMs
       } else this.#put(source, number, value, timeMs)
     }
@@ -158,7 +181,7 @@ export class Reading {
     const owner = this.#owners[number]!
     if (owner !== source && owner !== NOBODY) {
       const sources = this.#contest(number, owner, source)
-      const known = { value: this.values[number]!, timeMs: this.times[number]! }
+      const known = { value: this.values[number]!, timeMs: this.#ownTimes()[number]! }
       if (known.timeMs > time || (known.timeMs === time && known.value >= value)) {
         sources.set(source, { value, timeMs: time })
         return
@@ -167,7 +190,7 @@ export class Reading {
     }
     this.#owners[number] = source
     this.values[number] = value
-    this.times[number] = time
+    if (this.#times !== undefined) this.#times[number] = time
     if (this.active !== undefined && value > this.activeAbove!) this.active[number] = time
   }
 
@@ -199,7 +222,7 @@ export class Reading {
   #grow(number: number, increase: number, time: number): void {
     const known = this.values[number]!
     this.values[number] = Number.isNaN(known) ? increase : known + increase
-    this.times[number] = time
+    this.#times![number] = time
   }
 
   /** What a counter last showed: for whoever keeps it over a restart. */
@@ -255,7 +278,7 @@ export class Reading {
   #clear(number: number): void {
     this.#owners[number] = NOBODY
     this.values[number] = NaN
-    this.times[number] = NaN
+    if (this.#times !== undefined) this.#times[number] = NaN
     if (this.#counters === undefined) return
     if (!this.isIncrease) this.#counters.values[number] = NaN
     this.#counters.times[number] = NaN

@@ -10,7 +10,7 @@ export class Places<T> {
   readonly list: (T | undefined)[] = []
   readonly #free: number[] = []
   #changed = new Set<number>()
-  #begun = new Set<number>()
+  #begun: number[] = []
 
   get size(): number {
     return this.list.length - this.#free.length
@@ -22,7 +22,7 @@ export class Places<T> {
   }
 
   /** Of those the ones where somebody has come: at all others it may be another record, but of the same. */
-  get begun(): ReadonlySet<number> {
+  get begun(): readonly number[] {
     return this.#begun
   }
 
@@ -34,7 +34,7 @@ export class Places<T> {
   add(record: T): number {
     const place = this.#free.pop() ?? this.list.length
     this.replace(place, record)
-    this.#begun.add(place)
+    this.#begun.push(place)
     return place
   }
 
@@ -57,7 +57,7 @@ export class Places<T> {
 
   settle(): void {
     if (this.#changed.size > 0) this.#changed = new Set()
-    if (this.#begun.size > 0) this.#begun = new Set()
+    if (this.#begun.length > 0) this.#begun = []
   }
 }
 

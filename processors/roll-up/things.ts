@@ -5,7 +5,7 @@
 import { hashString } from '../../pipeline/model/intern.ts'
 import { EMPTY_LABELS, type Labels } from '../../pipeline/model/labels.ts'
 import { NumberIndex } from '../../pipeline/model/number-index.ts'
-import { grownTo } from './room.ts'
+import { grownTo, roomFor } from './room.ts'
 
 /** Something with an entry for each thing. */
 type Column = {
@@ -29,6 +29,8 @@ export class Things {
   #uses = new Uint32Array(FIRST_CAPACITY)
   #shown = new Float64Array(FIRST_CAPACITY)
   #isMoved = new Uint8Array(FIRST_CAPACITY)
+  /** By number of a source that reads them: when it was read last. */
+  readMs = new Float64Array(FIRST_CAPACITY)
   #version = 0
 
   constructor({ keepsLabels = true } = {}) {
@@ -85,6 +87,16 @@ export class Things {
   /** The clock has been set back: nothing is shown since later than now. */
   notAfter(nowMs: number): void {
     for (let i = 0; i < this.#shown.length; i++) this.#shown[i] = Math.min(this.#shown[i]!, nowMs)
+  }
+
+  /** A source has been read. */
+  noteRead(source: number, timeMs: number): void {
+    if (source >= this.readMs.length) this.readMs = roomFor(this.readMs, source + 1)
+    this.readMs[source] = timeMs
+  }
+
+  notReadAfter(nowMs: number): void {
+    for (let i = 0; i < this.readMs.length; i++) this.readMs[i] = Math.min(this.readMs[i]!, nowMs)
   }
 
   /** One more series of a thing whose number is known. */

@@ -87,8 +87,7 @@ function deviceOf(gpu: number, size: ClusterSize): SeenDevice {
     index: String(gpu % GPUS_PER_NODE),
     model: MODEL,
     host: node,
-    node,
-    target: `http://${node}:9400/metrics`,
+    source: { component: 'dcgm', name: `http://${node}:9400/metrics`, labels: EMPTY_LABELS, node },
     holders: podsOfGpu(gpu, size).map((pod): Holder => ({
       pod: `pod-${pod}`,
       namespace: `team-${pod % size.projects}`,

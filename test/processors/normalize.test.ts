@@ -497,7 +497,7 @@ describe('normalize: what it tells the cluster', () => {
       { source },
     )
     const table = host.cluster.table<SeenDevice>(SEEN_DEVICES)
-    const common = { host: 'h', model: 'A100', node: 'node-a', target: source.name }
+    const common = { host: 'h', model: 'A100', source }
     const nobody = {
       pod: undefined,
       namespace: undefined,

@@ -66,7 +66,7 @@ const device = fc
     host: fc.constantFrom(...NODES, 'elsewhere', undefined),
     holders: fc.array(holder, { maxLength: 5 }),
   })
-  .map((parts): SeenDevice => ({ ...parts, index: '0', node: undefined, target: 'test' }))
+  .map((parts): SeenDevice => ({ ...parts, index: '0', source: createSource('test') }))
 
 const nodeLabels = fc.record(
   { 'nvidia.com/gpu.replicas': fc.constantFrom('1', '4'), 'nvidia.com/gpu.memory': fc.constant('40960') },

@@ -10,7 +10,7 @@ import { clusterTables } from '../../../pipeline/cluster/tables.ts'
 import type { Cluster } from '../../../pipeline/component.ts'
 import { haveChanged, recordLooks } from '../../../pipeline/model/dependencies.ts'
 import { normalize } from '../../../processors/normalize.ts'
-import { batchFromText } from '../../support/batch-from-text.ts'
+import { batchFromText, createSource } from '../../support/batch-from-text.ts'
 import { podNamed, putNode, putPod, removePod, type PodParts } from '../../support/cluster-objects.ts'
 import { configOf } from '../../support/config-of.ts'
 import { testHost } from '../../support/test-host.ts'
@@ -26,8 +26,7 @@ function device(parts: Partial<SeenDevice> = {}): SeenDevice {
     index: '0',
     model: 'NVIDIA A100-SXM4-40GB',
     host: 'node-a',
-    node: undefined,
-    target: 'http://node-a:9400/metrics',
+    source: createSource(),
     holders: [],
     ...parts,
   }
@@ -435,9 +434,10 @@ describe('who has which part of a device', () => {
     putPod(cluster, podNamed('a', { node: 'node-b' }))
     const ofTarget = (parts: Partial<SeenDevice>) =>
       text(assignDevice(reader(cluster), device({ ...named('a'), ...parts }), assignmentRules()))
-    assert.equal(ofTarget({ node: 'node-a' }), 'unknown_pod=1')
+    const source = { ...createSource(), node: 'node-a' }
+    assert.equal(ofTarget({ source }), 'unknown_pod=1')
     // A Prometheus on node-a shows devices of all nodes.
-    assert.equal(ofTarget({ node: 'node-a', host: 'node-b' }), 'a=1')
+    assert.equal(ofTarget({ source, host: 'node-b' }), 'a=1')
   })
 })
 

@@ -39,12 +39,16 @@ function reader(cluster: Cluster): PodReader {
   return { look: entry => entry.value, tables: clusterTables(cluster), seen: seenTables(cluster) }
 }
 
-function nodeFor(cluster: Cluster, parts: Partial<SeenDevice>): string | undefined {
-  const device = { id: 'GPU-1', part: undefined, profile: undefined, index: '0', model: undefined, holders: [] }
-  return nodeOfDevice(reader(cluster), { ...device, target: 'x', node: undefined, host: 'label', ...parts })
+type Shown = { readonly target?: string; readonly node?: string; readonly host?: string | undefined }
+
+function nodeFor(cluster: Cluster, { target = 'x', node, ...parts }: Shown): string | undefined {
+  const none = { part: undefined, profile: undefined, model: undefined, holders: [] }
+  const source = { ...createSource(target), ...(node !== undefined && { node }) }
+  const device: SeenDevice = { id: 'GPU-1', index: '0', ...none, source, host: 'label', ...parts }
+  return nodeOfDevice(reader(cluster), device)
 }
 
-const CASES: readonly (readonly [name: string, device: Partial<SeenDevice>, node: string | undefined])[] = [
+const CASES: readonly (readonly [name: string, device: Shown, node: string | undefined])[] = [
   ['the one that discovery knows', { node: 'known', target: 'http://10.0.0.1:9400/metrics' }, 'known'],
   ['the one that has the address', { target: 'http://10.0.0.1:9400/metrics' }, 'node-a'],
   ['the one that has the IPv6 address', { target: 'http://[fd00::1]:9400/metrics' }, 'node-a'],

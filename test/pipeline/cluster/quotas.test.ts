@@ -10,6 +10,7 @@ import {
 } from '../../../pipeline/cluster/keep-quota.ts'
 import { effectiveQuotas, type Quota, type QuotaObject } from '../../../pipeline/cluster/quotas.ts'
 import { labelsFrom } from '../../../pipeline/model/labels.ts'
+import { createSource } from '../../support/batch-from-text.ts'
 
 type Spec = Record<string, unknown>
 
@@ -169,7 +170,7 @@ describe('what is kept of quotas', () => {
       fact('requests.nvidia.com/gpu', 'used', 1),
       fact('requests.cpu', 'hard', 1.5),
     ]
-    const seen = { kind: 'ResourceQuota', namespace: 'team', name: 'q', uid: undefined, facts }
+    const seen = { kind: 'ResourceQuota', namespace: 'team', name: 'q', uid: undefined, facts, source: createSource() }
     const [row] = resourceQuota('team', 'q', { 'requests.nvidia.com/gpu': '4', 'requests.cpu': '1500m' }).rows
     assert.deepEqual(quotaFromSeen(seen), row)
   })

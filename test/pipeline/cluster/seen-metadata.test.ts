@@ -12,7 +12,7 @@ function seen(kind: string, text: string, uid?: string): SeenObject {
   forEachSample(batch, (column, value) => {
     facts.push({ name: metricAt(batch.layout, column).name, labels: labelsAt(batch.layout, column), value })
   })
-  return { kind, namespace: 'ns', name: 'x', uid, facts }
+  return { kind, namespace: 'ns', name: 'x', uid, facts, source: batch.source }
 }
 
 describe('what kube-state-metrics tells about an object', () => {

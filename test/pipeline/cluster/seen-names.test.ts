@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createCluster } from '../../../pipeline/cluster/cluster.ts'
 import { indexedByName, nameKey, SEEN_NAMES } from '../../../pipeline/cluster/seen-names.ts'
+import { createSource } from '../../support/batch-from-text.ts'
 import type { SeenObject } from '../../../pipeline/cluster/seen-object.ts'
 
 describe('the names of objects that series show', () => {
@@ -8,7 +9,8 @@ describe('the names of objects that series show', () => {
     const cluster = createCluster()
     const objects = indexedByName(cluster, cluster.table<SeenObject>('objects'))
     const entry = cluster.table<readonly string[]>(SEEN_NAMES).entry(nameKey('Pod', 'ns', 'p'))
-    const pod = (uid: string): SeenObject => ({ kind: 'Pod', namespace: 'ns', name: 'p', uid, facts: [] })
+    const source = createSource()
+    const pod = (uid: string): SeenObject => ({ kind: 'Pod', namespace: 'ns', name: 'p', uid, facts: [], source })
     assert.equal(entry.value, undefined)
     objects.set('a', pod('a'))
     objects.set('b', pod('b'))

@@ -3,7 +3,7 @@ import { createCluster } from '../../../pipeline/cluster/cluster.ts'
 import type { ObjectRule } from '../../../pipeline/cluster/object-learner.ts'
 import type { SeenObject } from '../../../pipeline/cluster/seen-object.ts'
 import { SEEN_DEVICES, SEEN_OBJECTS, seenOf, type SeenDevice } from '../../../pipeline/cluster/seen.ts'
-import { endBatch, type Batch } from '../../../pipeline/model/batch.ts'
+import { endBatch, type Batch, type Source } from '../../../pipeline/model/batch.ts'
 import { getLabel } from '../../../pipeline/model/labels.ts'
 import { batchFromText, createSource } from '../../support/batch-from-text.ts'
 
@@ -134,15 +134,14 @@ describe('objects that facts tell about', () => {
 })
 
 describe('devices that sources show', () => {
-  const device = (id: string, ...pods: string[]): SeenDevice => ({
+  const device = (source: Source, id: string, ...pods: string[]): SeenDevice => ({
     id,
     part: undefined,
     profile: undefined,
     index: '0',
     model: 'A100',
     host: 'node-a',
-    node: undefined,
-    target: 't',
+    source,
     holders: pods.map(pod => ({
       pod,
       namespace: 'n',
@@ -156,12 +155,12 @@ describe('devices that sources show', () => {
   it('are there while a source shows them', () => {
     const { seen, devices } = setUp()
     const source = createSource()
-    seen.devices(source, [device('GPU-1', 'a'), device('GPU-2')])
+    seen.devices(source, [device(source, 'GPU-1', 'a'), device(source, 'GPU-2')])
     const { version } = devices.entry('GPU-1')
-    seen.devices(source, [device('GPU-1', 'a')])
-    assert.deepEqual([...devices.values()], [device('GPU-1', 'a')])
+    seen.devices(source, [device(source, 'GPU-1', 'a')])
+    assert.deepEqual([...devices.values()], [device(source, 'GPU-1', 'a')])
     assert.equal(devices.entry('GPU-1').version, version)
-    seen.devices(source, [device('GPU-1', 'a', 'b')])
+    seen.devices(source, [device(source, 'GPU-1', 'a', 'b')])
     assert.equal(devices.entry('GPU-1').value!.holders.length, 2)
     seen.ended(source, 'failed')
     assert.equal(devices.size, 1)
@@ -172,8 +171,8 @@ describe('devices that sources show', () => {
   it('are shown by whoever can be read', () => {
     const { seen, devices } = setUp()
     const [one, other] = [createSource('one'), createSource('other')]
-    seen.devices(one, [device('GPU-1', 'a')])
-    seen.devices(other, [device('GPU-1', 'b')])
+    seen.devices(one, [device(one, 'GPU-1', 'a')])
+    seen.devices(other, [device(other, 'GPU-1', 'b')])
     seen.ended(other, 'failed')
     assert.equal(devices.entry('GPU-1').value!.holders[0]!.pod, 'a')
   })

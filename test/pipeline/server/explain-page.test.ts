@@ -24,6 +24,7 @@ import {
 import { configOf } from '../../support/config-of.ts'
 import { serviceHost } from './service-host.ts'
 
+const SOURCE = { component: 'dcgm', name: 'http://n1:9400/metrics', labels: EMPTY_LABELS }
 const HEAD = 'pod.annotation.user, owner.annotation.user, pod.label.user, owner.label.user'
 
 describe('/explain', () => {
@@ -69,8 +70,8 @@ describe('/explain', () => {
   }
 
   function device(parts: Partial<SeenDevice>): SeenDevice {
-    const none = { part: undefined, profile: undefined, index: undefined, model: undefined, node: undefined }
-    return { id: 'GPU-1', ...none, host: 'n1', target: 'http://n1:9400/metrics', holders: [], ...parts }
+    const none = { part: undefined, profile: undefined, index: undefined, model: undefined }
+    return { id: 'GPU-1', ...none, host: 'n1', source: SOURCE, holders: [], ...parts }
   }
 
   function holder(pod: string, namespace: string | undefined) {
@@ -78,7 +79,7 @@ describe('/explain', () => {
   }
 
   function showDevices(...devices: SeenDevice[]): void {
-    seenOf(host.cluster).devices({ component: 'dcgm', name: 'a', labels: EMPTY_LABELS }, devices)
+    seenOf(host.cluster).devices(SOURCE, devices)
   }
 
   it('says step by step how a pod came to its labels, and which devices it has', async () => {
@@ -89,7 +90,7 @@ describe('/explain', () => {
     })
     putNamespace(host.cluster, 'ns', { project: 'vision', team: 'a' })
     showDevices(
-      device({ model: 'H100', node: 'n1', holders: [holder('web-x', 'ns')] }),
+      device({ model: 'H100', holders: [holder('web-x', 'ns')] }),
       device({ id: 'GPU-2', part: '3', profile: '1g.5gb', holders: [holder('other', 'ns'), holder('web-x', 'ns')] }),
       device({ id: 'GPU-3', holders: [holder('web-x', 'elsewhere')] }),
     )
@@ -273,7 +274,7 @@ describe('/explain', () => {
     await join('join_workload', {}, 'metrics')
     const { objects, names } = seenTables(host.cluster)
     const key = objectKey('Pod', 'ns', 'alone', undefined)
-    objects.set(key, { kind: 'Pod', namespace: 'ns', name: 'alone', uid: undefined, facts: [] })
+    objects.set(key, { kind: 'Pod', namespace: 'ns', name: 'alone', uid: undefined, facts: [], source: SOURCE })
     names.set(nameKey('Pod', 'ns', 'alone'), [key])
     const lines = await explained('pod=alone')
     assert.equal(lines[1], '  known from kube-state-metrics: bound to no node')
@@ -322,7 +323,8 @@ describe('/explain', () => {
   it('says that of several pods of one name nobody knows the last', async () => {
     const { objects, names } = seenTables(host.cluster)
     const keys = ['1', '2'].map(uid => objectKey('Pod', 'ns', 'alone', uid))
-    keys.forEach((key, i) => objects.set(key, { kind: 'Pod', namespace: 'ns', name: 'alone', uid: `${i}`, facts: [] }))
+    const pod = { kind: 'Pod', namespace: 'ns', name: 'alone', facts: [], source: SOURCE }
+    keys.forEach((key, i) => objects.set(key, { ...pod, uid: `${i}` }))
     names.set(nameKey('Pod', 'ns', 'alone'), keys)
     assert.match((await explained('pod=alone'))[0]!, /^There are several pods ns\/alone, /)
     assert.equal(await statusOf('pod=alone'), 409)

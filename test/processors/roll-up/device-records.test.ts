@@ -6,11 +6,11 @@ import { containerWith, podNamed, putNode, putPod, removePod } from '../../suppo
 import { modelRules } from '../../support/roll-up-cycle.ts'
 import { testHost, type TestHost } from '../../support/test-host.ts'
 
-const SOURCE = createSource('http://node-a:9400/metrics')
+const SOURCE = { ...createSource('http://node-a:9400/metrics'), node: 'node-a' }
 
 function device(id: string, parts: Partial<SeenDevice> = {}): SeenDevice {
   const common = { part: undefined, profile: undefined, index: '0', model: 'NVIDIA A100', host: 'node-a' }
-  return { id, ...common, node: 'node-a', target: SOURCE.name, holders: [], ...parts }
+  return { id, ...common, source: SOURCE, holders: [], ...parts }
 }
 
 function holder(pod: string | undefined, parts: Partial<Holder> = {}): Holder {

@@ -20,7 +20,7 @@ describe('groups', () => {
   it('have the labels of their entities by the names of the metric', () => {
     const groups = grouping()
     const slot = groups.slotOf(entity({ cluster: 'c', node: 'a', uuid: 'u' }))
-    assert.deepEqual(labelPairs(groups.groups[slot]!.labels), [
+    assert.deepEqual(labelPairs(groups.groups[slot]!), [
       ['clusterId', 'c'],
       ['node', 'a'],
     ])

@@ -74,7 +74,7 @@ describe('intake', () => {
     it.take(endBatch(B, 4000, 'removed'))
     assert.deepEqual(it.values, { 0: 31, 1: 21 })
     assert.deepEqual(
-      Array.from(it.things.numbers(), one => it.reading.times[one]),
+      Array.from(it.things.numbers(), one => it.reading.timeOf(one)),
       [1800, 1900],
     )
   })
@@ -157,7 +157,7 @@ describe('intake', () => {
   it('takes the times that samples have of their own', () => {
     const it = gpus()
     it.take(batchFromText('util{gpu="0"} 5 1234', { source: A, timeMs: 9999 }))
-    assert.equal(it.reading.times[it.things.find('0')], 1234)
+    assert.equal(it.reading.timeOf(it.things.find('0')), 1234)
   })
 
   it('multiplies by the scales of the series and of the fact, exactly', () => {

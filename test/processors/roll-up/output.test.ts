@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Batch } from '../../../pipeline/model/batch.ts'
-import { EMPTY_LABELS, labelsFrom } from '../../../pipeline/model/labels.ts'
+import { EMPTY_LABELS, labelsFrom, type Labels } from '../../../pipeline/model/labels.ts'
 import { columnCount, seriesAt } from '../../../pipeline/model/layout.ts'
 import { metricFrom } from '../../../pipeline/model/series.ts'
-import type { Group } from '../../../processors/roll-up/entity.ts'
 import { createOutput } from '../../../processors/roll-up/output.ts'
 import { textFromBatch } from '../../support/text-from-batch.ts'
 
@@ -13,13 +12,13 @@ const METRICS = ['a', 'b'].map(name => metricFrom({ name, help: '', type: 'gauge
 const SOURCE = { component: 'roll_up', name: 'x', labels: EMPTY_LABELS }
 
 /** Slot 0 is nobody's; names may repeat over time, in other slots. */
-function groupsOf(names: readonly string[]): { groups: (Group | undefined)[]; version: number } {
-  const groups = names.map((name, i) => ({ labels: labelsFrom([['g', name]]), slot: i + 1 }))
+function groupsOf(names: readonly string[]): { groups: (Labels | undefined)[]; version: number } {
+  const groups = names.map(name => labelsFrom([['g', name]]))
   return { groups: [undefined, ...groups], version: 1 }
 }
 
-function putGroup(of: { groups: (Group | undefined)[]; version: number }, slot: number, name: string): void {
-  of.groups[slot] = { labels: labelsFrom([['g', name]]), slot }
+function putGroup(of: { groups: (Labels | undefined)[]; version: number }, slot: number, name: string): void {
+  of.groups[slot] = labelsFrom([['g', name]])
   of.version++
 }
 

@@ -85,7 +85,7 @@ describe('a reading of values', () => {
     it.write(A, 35, 22)
     it.reading.end(B, it.number)
     assert.equal(it.value, 35)
-    assert.equal(it.reading.times[it.number], 22_000)
+    assert.equal(it.reading.timeOf(it.number), 22_000)
   })
 
   it('does not notice the end of a source that does not count', () => {
@@ -99,9 +99,9 @@ describe('a reading of values', () => {
   it('has the time that the source gave it', () => {
     const it = one({ keep: 'value' })
     it.writeStamped(A, 5, 100, 90)
-    assert.equal(it.reading.times[it.number], 90_000)
+    assert.equal(it.reading.timeOf(it.number), 90_000)
     it.writeStamped(A, 5, 100, NaN)
-    assert.equal(it.reading.times[it.number], 100_000)
+    assert.equal(it.reading.timeOf(it.number), 100_000)
   })
 
   it('stays where there is no sample', () => {
@@ -109,7 +109,7 @@ describe('a reading of values', () => {
     it.write(A, 5, 0)
     it.writeNothing(A, 15)
     assert.equal(it.value, 5)
-    assert.equal(it.reading.times[it.number], 0)
+    assert.equal(it.reading.timeOf(it.number), 0)
   })
 
   it('is gone with the thing, whose number another may have', () => {

@@ -92,7 +92,7 @@ export class Connection {
     // A connection that nobody uses does not keep the process alive, and the time limit of a request does.
     this.#socket.unref()
     // Its own listener sees to it that nothing is written after the end: at the end this closes it, and a list of two is a list too many.
-    this.#socket.removeAllListeners('end')
+    for (const own of this.#socket.listeners('end')) this.#socket.off('end', own as () => void)
     this.#listen(LISTENERS)
   }
 

@@ -12,7 +12,7 @@ export type Destination = {
   /** Path and query. */
   readonly path: string
   /** Value of the Authorization header, where the URL has a user in it. */
-  readonly authorization?: string
+  readonly authorization: string | undefined
 }
 
 /** Throws a sentence if this is no URL that a request can be sent to. */
@@ -34,7 +34,7 @@ export function parseDestination(url: string): Destination {
     // Mostly they are the same: then it is one string.
     authority: parsed.host === address ? address : parsed.host,
     path: parsed.pathname + parsed.search,
-    ...(hasUser(parsed) && { authorization: basicAuthorization(parsed) }),
+    authorization: hasUser(parsed) ? basicAuthorization(parsed) : undefined,
   }
 }
 

@@ -76,11 +76,12 @@ function sizeOf(text: string): number {
 }
 
 export function discoveriesOf(job: WholeJob, host: Host): Discovery[] {
-  const written = job.static_configs.flatMap(({ targets, labels = {} }) =>
-    targets.map(target => ({ labels: new Map([...Object.entries(labels), ['__address__', target]]) })),
-  )
   return [
-    staticDiscovery(written),
+    staticDiscovery(() =>
+      job.static_configs.flatMap(({ targets, labels = {} }) =>
+        targets.map(target => ({ labels: new Map([...Object.entries(labels), ['__address__', target]]) })),
+      ),
+    ),
     ...job.file_sd_configs.map(config => createFileDiscovery(config, host)),
     ...job.dns_sd_configs.map(config => createDnsDiscovery(config, host)),
     ...job.http_sd_configs.map(config =>

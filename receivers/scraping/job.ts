@@ -1,7 +1,8 @@
 /** A set of targets that are found and scraped in one way: what comes and goes, and why something is not scraped. */
 import type { DroppedTarget, Host, Targets } from '../../pipeline/component.ts'
 import type { DiscoveredTarget, Discovery } from './discovery/discovery.ts'
-import type { Scheduled, Scheduler } from './scheduler.ts'
+import { ActiveTargets, type ActiveTarget } from './active-targets.ts'
+import type { Scheduler } from './scheduler.ts'
 import type { Rejection, TargetSpec } from './target-spec.ts'
 import type { Target } from './target.ts'
 
@@ -25,14 +26,13 @@ export type Job = {
   targets(): Targets
 }
 
-type Active = { readonly spec: TargetSpec; readonly target: Target; readonly scheduled: Scheduled }
-
 export function createJob(options: JobOptions, scheduler: Scheduler, { log }: Pick<Host, 'log'>): Job {
   const { name, discoveries, targetLimit } = options
-  const found: (readonly DiscoveredTarget[])[] = discoveries.map(() => [])
+  // By discovery.
+  const found: (readonly (TargetSpec | Rejection)[])[] = discoveries.map(() => [])
   // A target that stays is the same object, and costs no relabelling.
   const made = new WeakMap<DiscoveredTarget, readonly (TargetSpec | Rejection)[]>()
-  const active = new Map<string, Active>()
+  const active = new ActiveTargets()
   let dropped: DroppedTarget[] = []
   let droppedCount = 0
 
@@ -44,64 +44,64 @@ export function createJob(options: JobOptions, scheduler: Scheduler, { log }: Pi
 
   /** Makes what is scraped equal to what was found. What is in both goes on as it is. */
   function synchronize(): void {
-    const wanted = new Map<string, TargetSpec>()
+    const kept = new Set<ActiveTarget>()
+    const others: TargetSpec[] = []
     dropped = []
     droppedCount = 0
-    for (const targets of found) {
-      for (const target of targets) for (const spec of specsOf(target)) sort(spec, wanted)
-    }
-    for (const [key, { target, scheduled }] of active) {
-      if (wanted.has(key)) continue
-      active.delete(key)
-      scheduler.remove(scheduled)
-      target.remove()
-    }
-    for (const [key, spec] of wanted) if (!active.has(key)) add(key, spec)
+    for (const specs of found) for (const spec of specs) sort(spec, kept, others)
+    for (const one of active.all()) if (!kept.has(one)) remove(one)
+    // The same may have been found twice.
+    for (const spec of others) if (active.find(spec) === undefined) add(spec)
     const problem = blocked()
     log.state(name, problem === undefined ? 'ok' : 'failing', problem)
   }
 
-  function sort(spec: TargetSpec | Rejection, wanted: Map<string, TargetSpec>): void {
-    if ('key' in spec) wanted.set(spec.key, spec)
-    else {
+  function sort(spec: TargetSpec | Rejection, kept: Set<ActiveTarget>, others: TargetSpec[]): void {
+    if ('reason' in spec) {
       droppedCount++
       if (options.keepDropped === 0 || dropped.length < options.keepDropped) dropped.push(spec)
+      return
     }
+    const known = active.find(spec)
+    if (known === undefined) others.push(spec)
+    else kept.add(known)
   }
 
-  function add(key: string, spec: TargetSpec): void {
+  function add(spec: TargetSpec): void {
     const target = options.createTarget(spec, blocked)
-    active.set(key, { spec, target, scheduled: scheduler.add(spec.intervalMs, target) })
+    active.add(spec, target, scheduler.add(spec.intervalMs, target))
+  }
+
+  function remove(one: ActiveTarget): void {
+    active.remove(one)
+    scheduler.remove(one.scheduled)
+    one.target.remove()
   }
 
   function blocked(): string | undefined {
-    if (targetLimit === 0 || active.size <= targetLimit) return undefined
-    return `there are ${active.size} targets, target_limit is ${targetLimit}`
+    if (targetLimit === 0 || active.count <= targetLimit) return undefined
+    return `there are ${active.count} targets, target_limit is ${targetLimit}`
   }
 
   return {
     start() {
       discoveries.forEach((discovery, index) =>
         discovery.start(targets => {
-          found[index] = targets
+          found[index] = targets.flatMap(specsOf)
           synchronize()
         }),
       )
     },
     stop() {
       for (const discovery of discoveries) discovery.stop()
-      for (const { target, scheduled } of active.values()) {
-        scheduler.remove(scheduled)
-        target.remove()
-      }
-      active.clear()
+      for (const one of active.all()) remove(one)
       log.state(name, 'gone')
     },
     get targetCount() {
-      return active.size
+      return active.count
     },
     targets: () => ({
-      active: Array.from(active.values(), ({ spec, target }) => ({ ...target.status(), intervalMs: spec.intervalMs })),
+      active: Array.from(active.all(), ({ spec, target }) => ({ ...target.status(), intervalMs: spec.intervalMs })),
       dropped,
       droppedCount,
     }),

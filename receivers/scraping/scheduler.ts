@@ -32,8 +32,8 @@ export type Scheduler = {
 
 export type Scheduled = {
   readonly task: Task
-  /** One of the moments that lie an interval apart. This and `dueMs` count from when the scheduler began. */
-  readonly rhythm: Rhythm
+  /** One of the moments that lie an interval apart; that of its crowd, once it is one of it. This and `dueMs` count from when the scheduler began. */
+  rhythm: Rhythm
   /** Until it is one of a crowd. */
   dueMs: number
   isRegular: boolean
@@ -157,6 +157,7 @@ export function createScheduler(clock: Clock, runner: TaskRunner = AT_ONCE): Sch
     }
     crowd.tasks.push(task)
     scheduled.crowd = crowd
+    scheduled.rhythm = crowd
   }
 
   return {

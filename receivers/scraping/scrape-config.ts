@@ -195,7 +195,7 @@ export function hasTargets(config: Partial<ScrapeConfig>): boolean {
 export function discoveriesOf(config: ScrapeConfig, host: Host): Discovery[] {
   const { static_targets, file_sd, dns, http_sd } = config
   return [
-    staticDiscovery(static_targets.map(target => ({ labels: new Map([['__address__', target]]) }))),
+    staticDiscovery(() => static_targets.map(target => ({ labels: new Map([['__address__', target]]) }))),
     ...(file_sd ? [createFileDiscovery(file_sd, host)] : []),
     ...(dns ? [createDnsDiscovery(dns, host)] : []),
     ...(http_sd

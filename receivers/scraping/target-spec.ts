@@ -11,8 +11,6 @@ import type { DiscoveredTarget, Through } from './discovery/discovery.ts'
 import { instanceOf } from './target-address.ts'
 
 export type TargetSpec = {
-  /** Equal for what is the same target, however often it is found. */
-  readonly key: string
   readonly url: string
   readonly labels: Labels
   readonly intervalMs: number
@@ -53,6 +51,18 @@ export function specFrom(found: DiscoveredTarget, defaults: TargetDefaults): Tar
   }
 }
 
+/** Whether both are the same target, which may be found more than once. */
+export function isSameTarget(a: TargetSpec, b: TargetSpec): boolean {
+  return (
+    a.url === b.url &&
+    a.labels === b.labels &&
+    a.intervalMs === b.intervalMs &&
+    a.timeoutMs === b.timeoutMs &&
+    a.node === b.node &&
+    a.through?.name === b.through?.name
+  )
+}
+
 function withDefaults(found: ReadonlyMap<string, string>, defaults: TargetDefaults): Map<string, string> {
   const labels = new Map(found)
   const usual: [string, string][] = [
@@ -86,15 +96,6 @@ function specOf(
   const targetLabels = labelsFrom(own)
   const node = defaults.isOfNode ? nodeFrom(own, found) : undefined
   return {
-    key: JSON.stringify([
-      url.href,
-      targetLabels.names,
-      targetLabels.values,
-      intervalMs,
-      timeoutMs,
-      node,
-      through?.name,
-    ]),
     url: url.href,
     labels: targetLabels,
     intervalMs,

@@ -133,18 +133,21 @@ class Common {
   }
 }
 
-/** Targets of a job are made one after the other. */
-let lastCommon: Common | undefined
+const commons = new WeakMap<ScrapeOptions, Common>()
 
+/** Targets of a job are made with the same options. */
 function commonOf(
   options: ScrapeOptions,
   host: Host,
   next: Next,
   blocked: (() => string | undefined) | undefined,
 ): Common {
-  const last = lastCommon
-  const isLast = last?.options === options && last.host === host && last.next === next && last.blocked === blocked
-  return isLast ? last : (lastCommon = new Common(options, host, next, blocked))
+  let common = commons.get(options)
+  if (common === undefined || common.host !== host || common.next !== next || common.blocked !== blocked) {
+    common = new Common(options, host, next, blocked)
+    commons.set(options, common)
+  }
+  return common
 }
 
 /**

@@ -23,8 +23,9 @@ export type Discovery = {
   stop(): void
 }
 
-export function staticDiscovery(targets: readonly DiscoveredTarget[]): Discovery {
-  return { start: update => update(targets), stop() {} }
+/** Not made before they are asked for: what became of them is kept, and not they themselves. */
+export function staticDiscovery(targets: () => readonly DiscoveredTarget[]): Discovery {
+  return { start: update => update(targets()), stop() {} }
 }
 
 /** The targets found now, as the objects that are known wherever they are the same. */

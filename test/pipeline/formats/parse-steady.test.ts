@@ -151,6 +151,31 @@ describe('reading the same source again', () => {
     }
   })
 
+  it('keeps sources apart that are read at the same time, also when some are given up', () => {
+    const hosts = ['node-a', 'node-b', 'node-c', 'node-d']
+    const readers = hosts.map(() => createTextReader())
+    const readAll = (value: number, givenUp: number): (Exposition | undefined)[] => {
+      const texts = hosts.map((host, i) => blocksOf({ host, gpus: 2 + i, value: value + i }).join(''))
+      readers.forEach(reader => reader.begin('text'))
+      for (let start = 0; start < texts.at(-1)!.length; start += 50) {
+        readers.forEach((reader, i) => reader.push(Buffer.from(texts[i]!.slice(start, start + 50))))
+      }
+      return readers.map((reader, i) => (i === givenUp ? undefined : reader.finish()))
+    }
+    const layouts = readAll(0, -1).map(exposition => exposition!.layout)
+    for (const [scrape, givenUp] of [1, 3, 0, 0, 2, -1].entries()) {
+      readAll(scrape, givenUp).forEach((exposition, i) => {
+        if (exposition === undefined) return
+        assert.equal(exposition.layout, layouts[i])
+        const expected = FAMILIES.flatMap((_, family) =>
+          Array.from({ length: 2 + i }, (_, gpu) => scrape + i + gpu + family / 4),
+        )
+        assert.deepEqual([...exposition.values], expected)
+        assert.equal(exposition.badLines, 0)
+      })
+    }
+  })
+
   it('skips a line that does not end, and keeps nothing of it', () => {
     const reader = createTextReader()
     reader.begin('text')

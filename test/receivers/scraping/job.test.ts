@@ -127,6 +127,31 @@ describe('a job', () => {
     assert.deepEqual(texts(), ['a: # removed', 'a: # removed'])
   })
 
+  it('tells targets apart that have one URL and other labels', async () => {
+    const parts = { source_labels: ['__address__'], regex: '(.*)-(.*)', action: 'replace' } as const
+    const { host, sources, job } = jobWith({
+      rules: [
+        { ...parts, target_label: 'part', replacement: '$2' },
+        { ...parts, target_label: '__address__', replacement: '$1' },
+      ],
+    })
+    const active = (): string[] =>
+      job.targets().active.map(({ url, labels, state }) => `${url} ${getLabel(labels, 'part')} ${state}`)
+    sources[0]!.push('a-1', 'a-2', 'a-3')
+    await host.clock.advance(0)
+    const [first, second, third, fourth] = [1, 2, 3, 4].map(part => `http://a/metrics ${part} up`)
+    assert.deepEqual(active(), [first, second, third])
+    sources[0]!.push('a-1', 'a-3')
+    assert.deepEqual(active(), [first, third])
+    sources[0]!.push('a-4', 'a-3')
+    await host.clock.advance(10_000)
+    assert.deepEqual(active(), [third, fourth])
+    assert.equal(job.targetCount, 2)
+    sources[0]!.push()
+    assert.deepEqual(active(), [])
+    assert.equal(job.targetCount, 0)
+  })
+
   it('relabels a target once, however often it is found', () => {
     const { sources, relabelCount } = jobWith()
     for (let i = 0; i < 5; i++) sources[0]!.push('a', 'b')

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { labelPairs } from '../../../pipeline/model/labels.ts'
 import { compileRelabel } from '../../../pipeline/relabel/relabel.ts'
 import type { RelabelRule } from '../../../pipeline/relabel/rule.ts'
-import { specFrom, type TargetDefaults, type TargetSpec } from '../../../receivers/scraping/target-spec.ts'
+import {
+  isSameTarget,
+  specFrom,
+  type TargetDefaults,
+  type TargetSpec,
+} from '../../../receivers/scraping/target-spec.ts'
 import { withUsualParts } from '../../../receivers/scraping/target-address.ts'
 
 type Row = Readonly<Record<string, string>>
@@ -25,14 +30,14 @@ function defaultsWith(changes: Partial<TargetDefaults> = {}, rules: readonly Rel
 
 function specOf(labels: Row, defaults = defaultsWith()) {
   const found = specFrom({ labels: new Map(Object.entries(labels)) }, defaults)
-  if (!('key' in found)) return { reason: found.reason, before: Object.fromEntries(labelPairs(found.labels)) }
+  if (!('url' in found)) return { reason: found.reason, before: Object.fromEntries(labelPairs(found.labels)) }
   const { url, labels: own, ...rest } = found
   return { ...rest, url, labels: Object.fromEntries(labelPairs(own)) }
 }
 
 function goodSpec(labels: Row, defaults = defaultsWith()): TargetSpec {
   const found = specFrom({ labels: new Map(Object.entries(labels)) }, defaults)
-  assert.ok('key' in found)
+  assert.ok('url' in found)
   return found
 }
 
@@ -177,10 +182,18 @@ describe('a target from labels', () => {
   })
 
   it('is the same exactly if URL, labels, times and node are', () => {
-    const key = (labels: Row): string => goodSpec({ __address__: 'a:1', ...labels }).key
-    assert.equal(key({ __meta_a: '1' }), key({ __meta_b: '2' }))
-    const others = [{ x: '1' }, { __scheme__: 'https' }, { __scrape_interval__: '2m' }, { __param_a: '1' }]
-    assert.equal(new Set([key({}), ...others.map(key)]).size, 1 + others.length)
+    const spec = (labels: Row): TargetSpec => goodSpec({ __address__: 'a:1', ...labels })
+    assert.ok(isSameTarget(spec({ __meta_a: '1' }), spec({ __meta_b: '2' })))
+    const others = [
+      {},
+      { x: '1' },
+      { __scheme__: 'https' },
+      { __scrape_interval__: '2m' },
+      { __scrape_timeout__: '2s' },
+      { __param_a: '1' },
+      { __meta_kubernetes_node_name: 'n1' },
+    ].map(spec)
+    for (const a of others) for (const b of others) assert.equal(isSameTarget(a, b), a === b)
   })
 })
 

@@ -75,11 +75,7 @@ export function createSeriesProcessor(
       // What is folded is counted with every batch, and rare.
       return plan.folds === undefined ? { plan } : undefined
     },
-    release(source) {
-      const dependencies = planner.dependenciesOf(source)
-      planner.forget(source)
-      return dependencies
-    },
+    release: planner.release,
   }
 }
 

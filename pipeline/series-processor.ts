@@ -75,7 +75,11 @@ export function createSeriesProcessor(
       // What is folded is counted with every batch, and rare.
       return plan.folds === undefined ? { plan } : undefined
     },
-    release: planner.release,
+    release(source) {
+      // If it comes this way again, that nothing is left is said once more.
+      silence.broken(source)
+      return planner.release(source)
+    },
   }
 }
 

@@ -74,10 +74,14 @@ const MOST_COLUMNS = 4096
 /** Of a source that does not keep to its route plans are made again for one in so many batches at the most. */
 const MOST_PATIENCE = 63
 
+/** When a pod comes, its scheduling, its devices and its phase change one after the other. */
+const PATIENCE_AFTER_CHANGE = 2
+
 /** With a small integer, as all the others are, it needs no object of its own. */
 const NO_ROUTE = -1
 
 const NO_PLANS: readonly Plan[] = []
+const NO_LAYOUTS: readonly Layout[] = []
 const NO_STRETCHES: readonly Stretch[] = []
 const NO_COUNTS: readonly (() => void)[] = []
 const NO_POINTS = new Uint32Array(0)
@@ -124,14 +128,17 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       state.seen = NO_ROUTE
     }
     const seen = trackedChanges()
-    const steps = stepsFor(source, layout, isReleased ? state : undefined)
+    const before = isReleased ? outputsOf(state) : NO_LAYOUTS
+    const steps = stepsFor(source, layout, before)
     if (steps === undefined) state.seen = NO_ROUTE
     else {
       const counts = sharedList(steps.flatMap(({ each }) => each ?? []))
       if (state.seen === NO_ROUTE || !isSame(state.plans, steps) || state.counts !== counts)
         lay(state, steps, layout, counts)
       state.seen = seen
-      if (isReleased) release(state, source, layout)
+      // A processor must not keep what it made again of a layout that the route has already.
+      if (steps.some(({ plan }) => before.includes(plan.output))) release(state, source, layout)
+      else if (isReleased) state.patience = Math.max(state.calm, PATIENCE_AFTER_CHANGE)
     }
     return steps !== undefined
   }
@@ -156,15 +163,15 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     state.patience = state.calm
   }
 
-  /** Of the processors up to one that leaves nothing. What is as it was `before` is the same. */
-  function stepsFor(source: Source, layout: Layout, before: SourceState | undefined): Step[] | undefined {
+  /** Of the processors up to one that leaves nothing. What is equal to what there was `before` is that: then those behind have nothing to do. */
+  function stepsFor(source: Source, layout: Layout, before: readonly Layout[]): Step[] | undefined {
     const steps: Step[] = []
     let current = layout
     for (const { step } of nodes) {
       const one = step(source, current)
       if (one === undefined) return undefined
       const { plan } = one
-      const output = before === undefined ? plan.output : asBefore(plan.output, before)
+      const output = before.find(one => isEqual(one, plan.output)) ?? plan.output
       steps.push(output === plan.output ? one : { ...one, plan: { ...plan, output } })
       current = output
       if (columnCount(current) === 0) break
@@ -283,10 +290,8 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
   }
 }
 
-/** What was let go and made again is mostly what it was, and then those behind have nothing to do. */
-function asBefore(layout: Layout, { output, stretches }: SourceState): Layout {
-  if (isEqual(layout, output)) return output
-  return stretches.find(one => isEqual(layout, one.output))?.output ?? layout
+function outputsOf({ output, stretches }: SourceState): readonly Layout[] {
+  return [output, ...stretches.map(stretch => stretch.output)]
 }
 
 /** Lists that are not of label sets are kept once, so that equal ones are the same. */

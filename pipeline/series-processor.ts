@@ -76,9 +76,9 @@ export function createSeriesProcessor(
       return plan.folds === undefined ? { plan } : undefined
     },
     release(source) {
-      const dependencies = planner.dependenciesOf(source)
-      planner.forget(source)
-      return dependencies
+      // If it comes this way again, that nothing is left is said once more.
+      silence.broken(source)
+      return planner.release(source)
     },
   }
 }

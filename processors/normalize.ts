@@ -74,7 +74,10 @@ export const normalize = defineProcessor({
           ? { ...step, after: { see: (batch, way) => seen.objects(runComposed(way, batch), rules.objectOf) } }
           : step
       },
-      release: processor.release,
+      release(source) {
+        targets.release(source)
+        return processor.release(source)
+      },
     }
   },
 })

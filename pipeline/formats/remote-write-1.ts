@@ -32,7 +32,7 @@ export function createWriter1(memory: SeriesMemory): RequestWriter {
   let lastTimeAt = 0
 
   function take(): void {
-    memory.take(owner, plan.layout.labels.length, plan.pairs.count)
+    memory.take(owner, plan.sets.length / SET_LENGTH, plan.pairs.count)
   }
 
   /** Everything of a series up to its value. */

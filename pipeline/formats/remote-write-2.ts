@@ -40,7 +40,7 @@ export function createWriter2(memory: SeriesMemory, { sendMetadata }: Writer2Opt
   let sampleSize = 0
 
   function take(): void {
-    memory.take(owner, plan.layout.labels.length, plan.pairs.count)
+    memory.take(owner, plan.sets.length / SET_LENGTH, plan.pairs.count)
   }
 
   function symbolsAt(metric: number): MetricSymbols {

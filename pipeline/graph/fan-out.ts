@@ -90,7 +90,7 @@ export function createEntry(): Way {
 
   function lookUp(source: Source): OwnSource {
     let known = own.get(source)
-    if (known === undefined) own.set(source, (known = { ...source, memo: undefined, owner: entry }))
+    if (known === undefined) own.set(source, (known = ownSource(source, entry)))
     source.memo = known
     return known
   }
@@ -105,6 +105,24 @@ export function createEntry(): Way {
 
 /** A source in a pipeline. */
 type OwnSource = Source & { readonly owner: Way }
+
+/** Field by field, and none that is not there: there is one for each of thousands of targets, and its copy would need more room than it. */
+function ownSource({ component, name, labels, origin, node, isModelled }: Source, owner: Way): OwnSource {
+  if (origin === undefined && isModelled === undefined) {
+    if (node === undefined) return { component, name, labels, memo: undefined, owner }
+    return { component, name, labels, node, memo: undefined, owner }
+  }
+  return {
+    component,
+    name,
+    labels,
+    ...(origin && { origin }),
+    ...(node !== undefined && { node }),
+    ...(isModelled && { isModelled }),
+    memo: undefined,
+    owner,
+  }
+}
 
 /** Field by field: a spread copies them one by one by their names, for every batch there is. */
 function withSource({ timeMs, outcome, layout, values, absent, times, starts }: Batch, source: Source): Batch {

@@ -15,7 +15,7 @@ import { compose, isEmpty, RangesBefore, runComposed, stay, type Composed } from
 import { allOf, haveChanged, type Dependencies } from '../model/dependencies.ts'
 import { columnCount, type Layout } from '../model/layout.ts'
 import { allInside, type Plan, type Ranges } from '../model/plan.ts'
-import { sharedList, sharedNumbers } from '../model/shared.ts'
+import { sameItems, sharedList, sharedNumbers } from '../model/shared.ts'
 import { trackedChanges } from '../model/tracked.ts'
 import type { Passages } from './observe.ts'
 import type { Lap, Stopwatch } from './stopwatch.ts'
@@ -37,7 +37,7 @@ type SourceState = {
   readonly owner: object
   /** Of the last batch; undefined if it was a failure. */
   layout: Layout | undefined
-  /** The state of the metadata at which the route was last found to be right; NaN if there is none. */
+  /** The state of the metadata at which the route was last found to be right; `NO_ROUTE` if there is none. */
   seen: number
   /** Of the processors that are reached, which have let go of them where there is `hangsOn`. */
   plans: readonly Plan[]
@@ -74,7 +74,14 @@ const MOST_COLUMNS = 4096
 /** Of a source that does not keep to its route plans are made again for one in so many batches at the most. */
 const MOST_PATIENCE = 63
 
+/** When a pod comes, its scheduling, its devices and its phase change one after the other. */
+const PATIENCE_AFTER_CHANGE = 2
+
+/** With a small integer, as all the others are, it needs no object of its own. */
+const NO_ROUTE = -1
+
 const NO_PLANS: readonly Plan[] = []
+const NO_LAYOUTS: readonly Layout[] = []
 const NO_STRETCHES: readonly Stretch[] = []
 const NO_COUNTS: readonly (() => void)[] = []
 const NO_POINTS = new Uint32Array(0)
@@ -91,7 +98,7 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     return {
       owner,
       layout,
-      seen: NaN,
+      seen: NO_ROUTE,
       plans: NO_PLANS,
       hangsOn: undefined,
       patience: 0,
@@ -110,56 +117,63 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
 
   function hasRoute(state: SourceState, source: Source, layout: Layout): boolean {
     if (state.seen === trackedChanges()) return true
-    if (state.hangsOn !== undefined) {
+    const isReleased = state.hangsOn !== undefined
+    if (isReleased) {
       for (const { refresh } of nodes) refresh?.()
-      if (!haveChanged(state.hangsOn)) {
+      if (!haveChanged(state.hangsOn!)) {
         state.seen = trackedChanges()
         return true
       }
-      leave(state)
+      state.hangsOn = undefined
+      state.seen = NO_ROUTE
     }
     const seen = trackedChanges()
-    const steps = stepsFor(source, layout)
-    if (steps === undefined) state.seen = NaN
+    const before = isReleased ? outputsOf(state) : NO_LAYOUTS
+    const steps = stepsFor(source, layout, before)
+    if (steps === undefined) state.seen = NO_ROUTE
     else {
       const counts = sharedList(steps.flatMap(({ each }) => each ?? []))
-      if (Number.isNaN(state.seen) || !isSame(state.plans, steps) || state.counts !== counts)
+      if (state.seen === NO_ROUTE || !isSame(state.plans, steps) || state.counts !== counts)
         lay(state, steps, layout, counts)
       state.seen = seen
+      // A processor must not keep what it made again of a layout that the route has already.
+      if (steps.some(({ plan }) => before.includes(plan.output))) release(state, source, layout)
+      else if (isReleased) state.patience = Math.max(state.calm, PATIENCE_AFTER_CHANGE)
     }
     return steps !== undefined
   }
 
-  /** Each time that plans had been let go too early more patience is needed the next time. */
-  function leave(state: SourceState): void {
+  /** Processors let go of what they made of a source that has a route. */
+  function release(state: SourceState, source: Source, layout: Layout): void {
+    if (!canRelease || columnCount(layout) > MOST_COLUMNS) return
+    const looked = nodes.map(one => one.release!(source))
+    state.hangsOn = allOf(looked.slice(0, state.points.length - 1).flat())
+    if (state.hangsOn === undefined) state.seen = NO_ROUTE
+    state.plans = NO_PLANS
+  }
+
+  /** What goes from processor to processor now has them make all that they had let go of: the next time that takes more patience. */
+  function leave(state: SourceState, layout: Layout): void {
     if (state.hangsOn === undefined) return
     state.hangsOn = undefined
-    state.seen = NaN
+    state.seen = NO_ROUTE
+    state.output = layout
+    state.stretches = NO_STRETCHES
     state.calm = Math.min(2 * state.calm + 1, MOST_PATIENCE)
     state.patience = state.calm
   }
 
-  /** Processors let go of what they made of a source that has a route. */
-  function release(state: SourceState, source: Source, layout: Layout): void {
-    if (!canRelease || columnCount(layout) > MOST_COLUMNS) {
-      state.patience = Infinity
-      return
-    }
-    const reached = nodes.slice(0, state.points.length - 1)
-    state.hangsOn = allOf(reached.flatMap(one => one.release!(source)))
-    if (state.hangsOn === undefined) state.seen = NaN
-    state.plans = NO_PLANS
-  }
-
-  /** Of the processors up to one that leaves nothing. */
-  function stepsFor(source: Source, layout: Layout): Step[] | undefined {
+  /** Of the processors up to one that leaves nothing. What is equal to what there was `before` is that: then those behind have nothing to do. */
+  function stepsFor(source: Source, layout: Layout, before: readonly Layout[]): Step[] | undefined {
     const steps: Step[] = []
     let current = layout
     for (const { step } of nodes) {
       const one = step(source, current)
       if (one === undefined) return undefined
-      steps.push(one)
-      current = one.plan.output
+      const { plan } = one
+      const output = before.find(one => isEqual(one, plan.output)) ?? plan.output
+      steps.push(output === plan.output ? one : { ...one, plan: { ...plan, output } })
+      current = output
       if (columnCount(current) === 0) break
     }
     return steps
@@ -212,8 +226,8 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       for (const count of counts) count()
     } catch (error) {
       stopwatch.leave(lap, outer)
-      leave(state)
-      state.seen = NaN
+      leave(state, batch.layout)
+      state.seen = NO_ROUTE
       return fail(state, node, batch, error)
     }
     // Those behind hear once that nothing is left.
@@ -250,9 +264,9 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     } else if (known === undefined) states.set(source, stateWithout(layout))
     else if (outcome === 'failed' || known.layout !== layout) {
       known.layout = outcome === 'failed' ? undefined : layout
-      leave(known)
-      known.seen = NaN
-    } else leave(known)
+      leave(known, layout)
+      known.seen = NO_ROUTE
+    } else leave(known, layout)
   }
 
   return batch => {
@@ -274,6 +288,21 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       if (fresh !== undefined && hasRoute(fresh, source, layout)) release(fresh, source, layout)
     }
   }
+}
+
+function outputsOf({ output, stretches }: SourceState): readonly Layout[] {
+  return [output, ...stretches.map(stretch => stretch.output)]
+}
+
+/** Lists that are not of label sets are kept once, so that equal ones are the same. */
+function isEqual(one: Layout, other: Layout): boolean {
+  return (
+    one.metrics === other.metrics &&
+    one.scales === other.scales &&
+    one.metricOf === other.metricOf &&
+    one.labelsOf === other.labelsOf &&
+    sameItems(one.labels, other.labels)
+  )
 }
 
 function isSame(plans: readonly Plan[], steps: readonly Step[]): boolean {

@@ -56,7 +56,9 @@ export function allOf(lists: Iterable<Dependencies>): Dependencies | undefined {
   if (known.size === 1) return known.values().next().value
   let versions = 0
   for (const { version } of entries) versions += version
-  return [versions, ...entries]
+  const all: [number, ...Entry<unknown>[]] = [versions, ...entries]
+  // A list that grew has room for more, which a copy has not.
+  return all.slice() as typeof all
 }
 
 const NOTHING_LOOKED_AT: Dependencies = [0]

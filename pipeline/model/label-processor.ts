@@ -29,7 +29,12 @@ export type Look = <V>(entry: Entry<V>) => V | undefined
 export type SeriesMap =
   | { readonly by: 'labels'; map(labels: Labels, look: Look): Labels | undefined }
   | { readonly by: 'metric'; map(metric: Metric, look: Look): readonly MappedMetric[] }
-  | { readonly by: 'series'; map(series: Series, look: Look): readonly Mapped[] }
+  | {
+      readonly by: 'series'
+      map(series: Series, look: Look): readonly Mapped[]
+      /** What it remembers of series that it was asked about is needed no more: the next ones are of another source. */
+      forget?(): void
+    }
   | {
       readonly by: 'context'
       /** Asked once for each new layout of a source. */

@@ -19,8 +19,11 @@ export type Planner = {
   planFor(source: Source, layout: Layout): Plan
   /** The source is no more. */
   forget(source: Source): void
-  /** What the plan of a source hangs on; it is as it is for as long as none of it changes. */
-  dependenciesOf(source: Source): readonly Dependencies[]
+  /**
+   * The plan of a source is needed no more, though the source is: it would be the same again for as long as none of what it hangs on, which is
+   * what this gives back, has changed.
+   */
+  release(source: Source): readonly Dependencies[]
   /** What it cost so far: plans made, calls of the function, series that came out twice unasked. */
   readonly counts: { readonly plans: number; readonly mapped: number; readonly duplicates: number }
 }
@@ -45,6 +48,7 @@ export function createPlanner(map: SeriesMap): Planner {
         map: map.map,
         isSame: (one, other) => one === other,
         compile: compileByLabels,
+        isShared: false,
         // Mostly the labels of the plan are just these.
         shared: (results, { output }) => (sameItems(results, output.labels) ? output.labels : results),
       })
@@ -55,6 +59,7 @@ export function createPlanner(map: SeriesMap): Planner {
         map: map.map,
         isSame: sameMapped,
         compile: compileByMetric,
+        isShared: true,
         shared: sharedList,
       })
     case 'series':
@@ -62,6 +67,7 @@ export function createPlanner(map: SeriesMap): Planner {
         counts,
         () => NO_CONTEXT,
         (layout, column, look) => map.map(seriesAt(layout, column), look),
+        map.forget,
       )
     case 'context':
       return plannerByColumn(
@@ -89,10 +95,12 @@ function plannerByTable<K extends object, R>(options: {
   map: (key: K, look: Look) => R
   isSame: (one: R, other: R) => boolean
   compile: Compile<R>
+  /** Whether most sources have the same ones in their layouts. */
+  isShared: boolean
   /** What is kept of results: the same list for many sources, or for the plan. */
   shared: (results: readonly R[], plan: Plan) => readonly R[]
 }): Planner {
-  const { counts, tableOf, compile, shared } = options
+  const { counts, tableOf, compile, isShared, shared } = options
   const remembered = new WeakMap<K, { result: R; dependencies: Dependencies | undefined }>()
   const made = new WeakMap<Source, Made<R>>()
 
@@ -157,7 +165,14 @@ function plannerByTable<K extends object, R>(options: {
       return make(source, layout, known, seen)
     },
     forget: source => void made.delete(source),
-    dependenciesOf: source => made.get(source)?.looked ?? NOTHING_LOOKED_AT,
+    release(source) {
+      const known = made.get(source)
+      if (known === undefined) return NOTHING_LOOKED_AT
+      made.delete(source)
+      // Some label sets live for as long as their source, as that of the target has.
+      if (!isShared) for (const key of tableOf(known.plan.input)) remembered.delete(key)
+      return known.looked
+    },
   }
 }
 
@@ -236,6 +251,7 @@ function plannerByColumn(
   counts: Counts,
   contextOf: (layout: Layout, source: Source) => object,
   map: (layout: Layout, column: number, look: Look, context: object) => readonly Mapped[],
+  forget?: () => void,
 ): Planner {
   type MadeByColumn = {
     plan: Plan
@@ -285,6 +301,11 @@ function plannerByColumn(
       return fresh.plan
     },
     forget: source => void made.delete(source),
-    dependenciesOf: source => [...new Set(made.get(source)?.looked?.values())],
+    release(source) {
+      const known = made.get(source)
+      made.delete(source)
+      forget?.()
+      return [...new Set(known?.looked?.values())]
+    },
   }
 }

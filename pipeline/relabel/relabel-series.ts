@@ -74,23 +74,33 @@ function separateMap(
     by: 'series',
     map(series) {
       const { metric, labels } = series
-      if (!isChosen(metric)) return []
-      const after = changed(labels)
+      if (!isChosen.ask(metric)) return []
+      const after = changed.ask(labels)
       if (after === undefined) return []
       return after === labels ? [series] : [{ metric, labels: after }]
     },
+    forget: changed.forget,
   }
 }
 
-/** Of each thing asks once, for as long as it lives. */
-function remembering<K extends object, V>(ask: (key: K) => V): (key: K) => V {
-  const answers = new WeakMap<K, V>()
-  return key => {
-    const known = answers.get(key)
-    if (known !== undefined || answers.has(key)) return known as V
-    const answer = ask(key)
-    answers.set(key, answer)
-    return answer
+/** Of each thing asks once, for as long as it lives and nobody says that it is needed no more. */
+function remembering<K extends object, V>(ask: (key: K) => V): { ask: (key: K) => V; forget: () => void } {
+  let answers = new WeakMap<K, V>()
+  let isEmpty = true
+  return {
+    ask(key) {
+      const known = answers.get(key)
+      if (known !== undefined || answers.has(key)) return known as V
+      const answer = ask(key)
+      answers.set(key, answer)
+      isEmpty = false
+      return answer
+    },
+    forget() {
+      if (isEmpty) return
+      answers = new WeakMap()
+      isEmpty = true
+    },
   }
 }
 

@@ -25,6 +25,8 @@ export type TargetContext = {
 export type Targets = {
   /** The same object as before if nothing changed. */
   contextOf(source: Source, layout: Layout): TargetContext
+  /** Keeps no more than what cannot be found out again: which spellings there have been. */
+  release(source: Source): void
   forget(source: Source): void
 }
 
@@ -173,6 +175,12 @@ export function createTargets(rules: Rules, show: (source: Source, devices: read
       const { context } = target
       const isSame = !areOthers && context?.scales.key === scales.key && isSameView(context.devices, devices)
       return isSame ? context : (target.context = new Context(target, spell, scales, devices))
+    },
+    release(source) {
+      const target = targets.get(source)
+      if (target === undefined) return
+      if (target.spellings === NO_SPELLINGS && !target.hadDevices) targets.delete(source)
+      target.context = undefined
     },
     forget: source => void targets.delete(source),
   }

@@ -156,11 +156,13 @@ describe('normalize: labels have one spelling', () => {
   )
 
   it('and a target that once named a workload beside the exporter is remembered when all its GPUs are idle', () => {
-    const { give } = createNormalizer()
+    const { give, release } = createNormalizer()
     const idle = 'DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-1",pod="exporter",namespace="o"} 0'
     give(
       'DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-1",exported_pod="p",exported_namespace="n",pod="exporter",namespace="o"} 29',
     )
+    assert.equal(give(idle), lines('{"hw.gpu.utilization",UUID="GPU-1",gpu="0"} 0'))
+    release()
     assert.equal(give(idle), lines('{"hw.gpu.utilization",UUID="GPU-1",gpu="0"} 0'))
   })
 

@@ -13,6 +13,8 @@ export type Normalizer = {
   /** The facts of a text; of the same source as the text before, unless another is named. */
   give(text: string, options?: BatchFromTextOptions): string
   consume(batch: Batch): Batch
+  /** Has it let go of what it made of the texts. */
+  release(): void
 }
 
 export function createNormalizer(options: { keep_raw?: boolean; catalogs?: string[] } = {}): Normalizer {
@@ -28,6 +30,7 @@ export function createNormalizer(options: { keep_raw?: boolean; catalogs?: strin
   return {
     host,
     consume,
+    release: () => void processor.release!(last!.source),
     give(text, { source, ...rest } = {}) {
       const isSame = last !== undefined && (source === undefined || source === last.source)
       last = batchFromText(text, { ...rest, ...(isSame ? { after: last! } : source && { source }) })

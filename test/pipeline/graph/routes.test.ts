@@ -3,15 +3,18 @@ import fc from 'fast-check'
 import { RefusedError, type Next, type Step, type Watch } from '../../../pipeline/component.ts'
 import { createRoutes, type RoutedNode } from '../../../pipeline/graph/routes.ts'
 import { createStopwatch } from '../../../pipeline/graph/stopwatch.ts'
+import { createTextReader } from '../../../pipeline/formats/prometheus-text.ts'
 import { endBatch, type Batch } from '../../../pipeline/model/batch.ts'
 import { runComposed } from '../../../pipeline/model/compose.ts'
 import type { SeriesMap } from '../../../pipeline/model/label-processor.ts'
+import type { Layout } from '../../../pipeline/model/layout.ts'
 import { getLabel, withLabels, withoutLabels } from '../../../pipeline/model/labels.ts'
 import { scaleOf } from '../../../pipeline/model/scale.ts'
 import { metricFrom } from '../../../pipeline/model/series.ts'
 import { createTracked, type Tracked } from '../../../pipeline/model/tracked.ts'
 import { createSeriesProcessor } from '../../../pipeline/series-processor.ts'
 import { batchFromText, createSource } from '../../support/batch-from-text.ts'
+import { collectOnce } from '../../support/garbage.ts'
 import { testHost } from '../../support/test-host.ts'
 import { textFromBatch } from '../../support/text-from-batch.ts'
 
@@ -52,6 +55,8 @@ function createRow(
   releases = true,
 ) {
   const out: Batch[] = []
+  /** What processors made on the way, as it was told to routes. */
+  const middle: WeakRef<Layout>[] = []
   const told: Told = { passed: [], refused: [], failed: [] }
   const end: Next = batch => void out.push(batch)
   let next = end
@@ -63,6 +68,7 @@ function createRow(
       ...(releases && { release: processor.release }),
       step(source, layout) {
         const step = processor.step(source, layout)
+        if (step !== undefined) middle.push(new WeakRef(step.plan.output))
         return step && { ...step, ...seen(number) }
       },
       passages: {
@@ -72,7 +78,7 @@ function createRow(
       },
     })
   }
-  return { consume: isRouted ? createRoutes(nodes, next, end, stopwatch) : next, out, told }
+  return { consume: isRouted ? createRoutes(nodes, next, end, stopwatch) : next, out, told, middle }
 }
 
 const TEXT = `
@@ -209,5 +215,53 @@ describe('routes through processors', () => {
     assert.throws(() => consume({ ...first }), RefusedError)
     assert.deepEqual(told.refused, [4, 4, 3, 3])
     assert.deepEqual(told.failed, [])
+  })
+
+  it('need nothing that processors made on the way, and lead to the same when it is made again', async () => {
+    const pods = createTracked<string>()
+    const [plain, routed] = [createRow(maps(pods), false), createRow(maps(pods), true)]
+    const source = createSource()
+    const reader = createTextReader()
+    const read = (text: string): Batch => {
+      reader.begin('text')
+      reader.push(Buffer.from(text))
+      const { layout, values } = reader.finish()
+      return { source, timeMs: 0, outcome: 'ok', layout, values }
+    }
+    const say = (text: string): Batch => {
+      const batch = read(text)
+      plain.consume(batch)
+      routed.consume({ ...batch, source: other })
+      assert.equal(textFromBatch(routed.out.at(-1)!), textFromBatch(plain.out.at(-1)!))
+      return routed.out.at(-1)!
+    }
+    const other = createSource('of its own')
+    const more = `${TEXT}temp{gpu="2",pci="c"} 30\n`
+    const held = say(TEXT).layout
+    await collectOnce()
+    assert.equal(routed.middle.length, 4)
+    assert.deepEqual(
+      routed.middle.map(layout => layout.deref()).filter(layout => layout !== undefined && layout !== held),
+      [],
+    )
+    assert.equal(say(TEXT).layout, held)
+    pods.set('7', 'of somebody else')
+    assert.equal(say(TEXT).layout, held)
+    pods.set('0', 'a')
+    await collectOnce()
+    assert.match(textFromBatch(say(TEXT)), /ratio\{gpu="0",pod="a"\}/)
+    const changed = say(TEXT).layout
+    pods.set('0', 'b')
+    pods.set('0', 'a')
+    assert.equal(say(TEXT).layout, changed)
+    await collectOnce()
+    say(more)
+    await collectOnce()
+    say(more.replace('57', '157'))
+    say(more)
+    pods.set('2', 'nobody')
+    await collectOnce()
+    say(more)
+    say(TEXT)
   })
 })

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { forEachSample, type Batch, type Source } from '../../../pipeline/model/batch.ts'
+import { haveChanged } from '../../../pipeline/model/dependencies.ts'
 import type { Mapped, SeriesMap } from '../../../pipeline/model/label-processor.ts'
 import { EMPTY_LABELS, labelPairs, labelsFrom, withLabels, withoutLabels } from '../../../pipeline/model/labels.ts'
 import { columnCount, layoutFromSeries, scaleAt, seriesAt, type Layout } from '../../../pipeline/model/layout.ts'
-import { runPlan } from '../../../pipeline/model/plan.ts'
-import { createPlanner } from '../../../pipeline/model/planner.ts'
+import { runPlan, type Plan } from '../../../pipeline/model/plan.ts'
+import { createPlanner, type Planner } from '../../../pipeline/model/planner.ts'
 import { applyScale, combine, ONE, scaleOf } from '../../../pipeline/model/scale.ts'
 import { metricFrom, type Series } from '../../../pipeline/model/series.ts'
 import { createTracked } from '../../../pipeline/model/tracked.ts'
@@ -33,6 +34,7 @@ const moments = fc.array(
     absent: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
     stamped: fc.boolean(),
     metadata: fc.dictionary(fc.constantFrom('pod-0', 'pod-1'), fc.constantFrom('x', 'y')),
+    released: fc.boolean(),
   }),
   { minLength: 1, maxLength: 6 },
 )
@@ -132,6 +134,7 @@ describe('a plan', () => {
             assert.deepEqual(pointsOf(result.batch), pointByPoint(map, batch))
             assert.equal(planner.planFor(source, layout), plan, 'nothing changed, yet there is another plan')
             assertKeptIsRight(result.batch.layout)
+            if (moment.released) assertHangsOnThat(planner, layout, plan)
           }
         }),
         { numRuns: 150 },
@@ -154,6 +157,19 @@ describe('a plan', () => {
     )
     assert.equal(output.metricOf, layout.metricOf)
     assert.equal(output.labelsOf, layout.labelsOf)
+  })
+
+  it('hangs on the metadata that was looked at, and can be let go until that changes', () => {
+    for (const name of ['adds a label from metadata', 'does different things to different series']) {
+      put({ 'pod-0': 'x', 'pod-1': 'x' })
+      const planner = createPlanner(maps[name]!)
+      planner.planFor(source, layoutFromSeries(universe))
+      const dependencies = planner.release(source)
+      assert.ok(!dependencies.some(haveChanged))
+      put({ 'pod-0': 'x', 'pod-1': 'y' })
+      assert.ok(dependencies.some(haveChanged))
+      assert.deepEqual(planner.release(source), [])
+    }
   })
 
   it('is remade only for the columns whose metadata changed', () => {
@@ -230,6 +246,20 @@ describe('a plan', () => {
     }
   })
 })
+
+/** A plan that was let go is the same again for as long as nothing of what it hangs on has changed. */
+function assertHangsOnThat(planner: Planner, layout: Layout, { output, gather }: Plan): void {
+  const dependencies = planner.release(source)
+  projects.set('another-pod', String(Math.random()))
+  assert.ok(!dependencies.some(haveChanged))
+  const again = planner.planFor(source, layout)
+  assert.deepEqual(again.gather, gather)
+  assert.deepEqual(
+    Array.from({ length: columnCount(again.output) }, (_, column) => seriesAt(again.output, column)),
+    Array.from({ length: columnCount(output) }, (_, column) => seriesAt(output, column)),
+  )
+  planner.release(source)
+}
 
 function batchOf(layout: Layout, moment: { values: number[]; absent: boolean[]; stamped: boolean }): Batch {
   const total = columnCount(layout)

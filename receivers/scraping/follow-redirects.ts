@@ -38,6 +38,13 @@ export class Requester implements ResponseHandler {
     this.#cancel()
   }
 
+  /** Holds on to nothing until the next request. */
+  rest(): void {
+    this.#host = undefined
+    this.#current = undefined
+    this.#redirect = undefined
+  }
+
   head(status: number, headers: ReadonlyMap<string, string>): void {
     const location = this.#follows && isRedirect(status) ? headers.get('location') : undefined
     if (location === undefined) return this.#handler.head(status, headers)

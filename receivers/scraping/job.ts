@@ -95,6 +95,7 @@ export function createJob(options: JobOptions, scheduler: Scheduler, { log }: Pi
     stop() {
       for (const discovery of discoveries) discovery.stop()
       for (const one of active.all()) remove(one)
+      found.fill([])
       log.state(name, 'gone')
     },
     get targetCount() {

@@ -131,6 +131,9 @@ export class ExpositionClient implements ResponseHandler, Begun {
     try {
       asker.answered(this, exposition, problem, isTooLarge ? -1 : this.#bodyBytes)
     } finally {
+      // What is not used for long must not keep a receiver that is no more.
+      this.#options = undefined
+      this.#requester.rest()
       // Not before: nothing may reach the next through this, also if the asker throws.
       if (unused.length < MOST_UNUSED) unused.push(this)
     }

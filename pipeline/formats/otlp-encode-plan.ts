@@ -15,6 +15,7 @@ import { groupCount, GroupTable, type Groups } from './otlp-groups.ts'
 import { familyMetric, valueMetric } from './otlp-metric.ts'
 import type { NameRules } from './otlp-names.ts'
 import { NONE, PatternTable, type CreatePattern, type Pattern } from './otlp-patterns.ts'
+import { shareAscending, shareStarts } from './otlp-usual-lists.ts'
 import { planComposites, type PlannedComposites } from './otlp-planned-composites.ts'
 
 export type EncodePlan = {
@@ -121,13 +122,14 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
     const { columns, starts } = order(layout, isPart, groupOf, groups.count)
     const tooMany = countUnplaced(layout, isPart, groupOf) + (plannedComposites?.leftOut ?? 0)
     blocks.trim(SLACK)
+    blocks.starts = shareStarts(blocks.starts)
     const packed = groups.finish()
     const metrics = listOf(layout.metrics)
     const planned = patternTable?.plan({ layout, columns, starts, metrics, blocks, groups: packed })
     return {
       layout,
       groups: packed,
-      groupOf,
+      groupOf: shareAscending(groupOf),
       columns,
       starts,
       metrics,

@@ -4,7 +4,7 @@ import { orderOf, writeResults, type Order, type OrderedAggregate, type Placed, 
 import type { Rule } from './rules.ts'
 import type { Members } from './sets.ts'
 
-type Known = Placed & { readonly shape: Shape; readonly order: Order | undefined }
+type Known = Placed & { shape: Shape; readonly order: Order | undefined }
 
 /** Whether the results of a rule are sums, means or maxima of values, and nothing else. */
 export function isOrdered({ aggregate, isTotal, complement, zeroFor }: Rule, members: readonly Members[]): boolean {
@@ -16,13 +16,14 @@ function isOne(aggregate: Aggregate): aggregate is OrderedAggregate {
 }
 
 export class Orders {
-  #byShape = new Map<Shape, Order | undefined>()
+  /** What is written next time has other shapes if a series comes or goes. */
+  #byShape = new WeakMap<Shape, Order | undefined>()
   /** By slots of contributors. */
   #known = new Map<Uint32Array, Known[]>()
 
   /** Somebody has come, gone or moved. */
   forget(): void {
-    this.#byShape.clear()
+    this.#byShape = new WeakMap()
     this.#known.clear()
   }
 
@@ -56,7 +57,11 @@ export class Orders {
     const same = known.find(
       one => one.numbers === numbers && one.weights === weights && haveSameSeries(one.shape, shape),
     )
-    if (same !== undefined) return same.order
+    if (same !== undefined) {
+      // The shape before may be one that nobody has any more.
+      same.shape = shape
+      return same.order
+    }
     const order = orderOf(placed, shape)
     known.push({ ...placed, shape, order })
     return order

@@ -36,7 +36,7 @@ export class Workspace {
 
   /** As new. */
   accumulators(slots: number, aggregate: Aggregate): Accumulators {
-    if (this.#whole.count.length < slots) this.#whole = createAccumulators(Math.ceil(slots * 1.25), aggregate)
+    if (this.#whole.count.length < slots) this.#whole = createAccumulators(Math.ceil(slots * 1.0625), aggregate)
     const { count, main, other } = this.#whole
     return {
       count: count.subarray(0, slots).fill(0),

@@ -95,18 +95,28 @@ function apart(begins: Int32Array, members: Int32Array, weights: Float64Array | 
   return { firsts, several: several.slice(0, count) }
 }
 
+export type OrderedAggregate = 'sum' | 'mean' | 'max'
+
 /**
- * Writes sums, or means, of values into columns, of which there are as many as in the order: to the last bit what `accumulate` and
+ * Writes sums, means or maxima of values into columns, of which there are as many as in the order: to the last bit what `accumulate` and
  * `finish` make of them. False if a series would have no value, or one that is not there may have one.
  */
-export function writeSums(order: Order, values: Float64Array, isMean: boolean, columns: Float64Array): boolean {
+export function writeResults(
+  order: Order,
+  values: Float64Array,
+  aggregate: OrderedAggregate,
+  columns: Float64Array,
+): boolean {
   const { firsts, silent, weights } = order
   const { length } = silent
   for (let i = 0; i < length; i++) {
     const value = values[silent[i]!]!
     if (value === value) return false
   }
-  const missing = writeFirsts(firsts, values, columns)
+  // Sums begin with 0, so that -0 alone is 0. What -0 is added to stays as it is.
+  const missing = writeFirsts(firsts, values, aggregate === 'max' ? -0 : 0, columns)
+  if (aggregate === 'max') return writeMost(order, values, columns) === missing
+  const isMean = aggregate === 'mean'
   const found =
     isMean && weights !== undefined
       ? writeWeighed(order, weights, values, columns)
@@ -115,16 +125,15 @@ export function writeSums(order: Order, values: Float64Array, isMean: boolean, c
 }
 
 /** How many have no value. Four at a time, which the compiler does not do: that is half of what a flush costs where groups are small. */
-function writeFirsts(firsts: Int32Array, values: Float64Array, columns: Float64Array): number {
+function writeFirsts(firsts: Int32Array, values: Float64Array, zero: number, columns: Float64Array): number {
   const { length } = firsts
   const inFours = length - (length % 4)
   let missing = 0
   for (let column = 0; column < inFours; column += 4) {
-    // Sums begin with 0, so that -0 alone is 0.
-    const a = values[firsts[column]!]! + 0
-    const b = values[firsts[column + 1]!]! + 0
-    const c = values[firsts[column + 2]!]! + 0
-    const d = values[firsts[column + 3]!]! + 0
+    const a = values[firsts[column]!]! + zero
+    const b = values[firsts[column + 1]!]! + zero
+    const c = values[firsts[column + 2]!]! + zero
+    const d = values[firsts[column + 3]!]! + zero
     columns[column] = a
     columns[column + 1] = b
     columns[column + 2] = c
@@ -133,7 +142,7 @@ function writeFirsts(firsts: Int32Array, values: Float64Array, columns: Float64A
     if (any !== any) missing += Number(a !== a) + Number(b !== b) + Number(c !== c) + Number(d !== d)
   }
   for (let column = inFours; column < length; column++) {
-    const value = values[firsts[column]!]! + 0
+    const value = values[firsts[column]!]! + zero
     columns[column] = value
     if (value !== value) missing++
   }
@@ -177,6 +186,25 @@ function sumOfKnown(members: Int32Array, begin: number, end: number, values: Flo
     count++
   }
   return count === 0 ? NaN : isMean ? sum / count : sum
+}
+
+/** The same for the largest. */
+function writeMost({ several, begins, members }: Order, values: Float64Array, columns: Float64Array): number {
+  const { length } = several
+  let found = 0
+  for (let i = 0; i < length; i++) {
+    const column = several[i]!
+    const end = begins[column + 1]!
+    let most = NaN
+    for (let at = begins[column]!; at < end; at++) {
+      const value = values[members[at]!]!
+      if (value > most || most !== most) most = value
+    }
+    if (most !== most) return NaN
+    if (Number.isNaN(columns[column])) found++
+    columns[column] = most
+  }
+  return found
 }
 
 /** The same for means of what does not weigh the same. */

@@ -1,24 +1,29 @@
 /** The orders in which metrics are added up, as far as they were needed since something changed. */
-import { orderOf, writeSums, type Order, type Placed, type Shape } from './order.ts'
+import type { Aggregate } from '../../pipeline/catalog/output-schema.ts'
+import { orderOf, writeResults, type Order, type OrderedAggregate, type Placed, type Shape } from './order.ts'
 import type { Rule } from './rules.ts'
 import type { Members } from './sets.ts'
 
-type Known = Placed & { readonly shape: Shape; readonly order: Order | undefined }
+type Known = Placed & { shape: Shape; readonly order: Order | undefined }
 
-/** Whether the results of a rule are sums or means of values, and nothing else. */
+/** Whether the results of a rule are sums, means or maxima of values, and nothing else. */
 export function isOrdered({ aggregate, isTotal, complement, zeroFor }: Rule, members: readonly Members[]): boolean {
-  const isSum = aggregate === 'sum' || aggregate === 'mean'
-  return isSum && !isTotal && !complement && zeroFor === undefined && members.length === 1
+  return isOne(aggregate) && !isTotal && !complement && zeroFor === undefined && members.length === 1
+}
+
+function isOne(aggregate: Aggregate): aggregate is OrderedAggregate {
+  return aggregate === 'sum' || aggregate === 'mean' || aggregate === 'max'
 }
 
 export class Orders {
-  #byShape = new Map<Shape, Order | undefined>()
+  /** What is written next time has other shapes if a series comes or goes. */
+  #byShape = new WeakMap<Shape, Order | undefined>()
   /** By slots of contributors. */
   #known = new Map<Uint32Array, Known[]>()
 
   /** Somebody has come, gone or moved. */
   forget(): void {
-    this.#byShape.clear()
+    this.#byShape = new WeakMap()
     this.#known.clear()
   }
 
@@ -33,15 +38,15 @@ export class Orders {
     const unplaced = value && set.unplaced?.(value)
     const values = unplaced?.values ?? set.values(value, where, nowMs)
     if (value !== undefined && set.estimates?.(value) !== undefined) return undefined
-    const isMean = aggregate === 'mean'
+    if (!isOne(aggregate)) return undefined
     let order = this.#byShape.get(shape)
     if (order === undefined) {
-      const weights = isMean ? set.weights?.(weight) : undefined
+      const weights = aggregate === 'mean' ? set.weights?.(weight) : undefined
       order = this.#orderOf({ slots: slots.slots, length: slots.length, numbers: unplaced?.numbers, weights }, shape)
       this.#byShape.set(shape, order)
     }
     const { first, length } = shape
-    return order && writeSums(order, values, isMean, into.subarray(first, first + length))
+    return order && writeResults(order, values, aggregate, into.subarray(first, first + length))
   }
 
   /** Metrics that have the same contributors and the same series share one. */
@@ -52,7 +57,11 @@ export class Orders {
     const same = known.find(
       one => one.numbers === numbers && one.weights === weights && haveSameSeries(one.shape, shape),
     )
-    if (same !== undefined) return same.order
+    if (same !== undefined) {
+      // The shape before may be one that nobody has any more.
+      same.shape = shape
+      return same.order
+    }
     const order = orderOf(placed, shape)
     known.push({ ...placed, shape, order })
     return order

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { accumulate, createAccumulators, finish } from '../../../processors/roll-up/accumulators.ts'
-import { orderOf, writeSums, type Placed, type Shape } from '../../../processors/roll-up/order.ts'
+import {
+  orderOf,
+  writeResults,
+  type OrderedAggregate,
+  type Placed,
+  type Shape,
+} from '../../../processors/roll-up/order.ts'
 
 const SLOTS = 6
 
@@ -30,7 +36,7 @@ function placedFrom(its: readonly Contributor[], isWeighed: boolean): Placed & {
 }
 
 /** By slot, as partials of roll-ups are made. */
-function accumulated({ slots, length, numbers, weights }: Placed, things: Float64Array, aggregate: 'sum' | 'mean') {
+function accumulated({ slots, length, numbers, weights }: Placed, things: Float64Array, aggregate: OrderedAggregate) {
   const values = Float64Array.from(numbers!, number => things[number] ?? NaN)
   const sums = createAccumulators(SLOTS, aggregate)
   accumulate(sums, aggregate, { slots, length, values, weights, over: undefined })
@@ -45,7 +51,7 @@ function shapeOf(results: Float64Array, first: number): Shape {
 }
 
 describe('contributors in the order of their columns', () => {
-  for (const aggregate of ['sum', 'mean'] as const) {
+  for (const aggregate of ['sum', 'mean', 'max'] as const) {
     for (const isWeighed of aggregate === 'mean' ? [false, true] : [false]) {
       it(`gives, of ${isWeighed ? 'weighed ' : ''}${aggregate}s, every bit that accumulators give`, () => {
         fc.assert(
@@ -55,7 +61,7 @@ describe('contributors in the order of their columns', () => {
             const expected = accumulated(placed, values, aggregate)
             const shape = shapeOf(expected, first)
             const columns = new Float64Array(shape.length)
-            assert.equal(writeSums(orderOf(placed, shape)!, values, aggregate === 'mean', columns), true)
+            assert.equal(writeResults(orderOf(placed, shape)!, values, aggregate, columns), true)
             expected.forEach((value, slot) => {
               if (slot > 0 && !Number.isNaN(value)) assert.ok(Object.is(columns[shape.columns[slot]! - first], value))
             })
@@ -73,7 +79,7 @@ describe('contributors in the order of their columns', () => {
             const order = orderOf(placed, shapes[0]!)!
             const isSame = shapes[0]!.columns.every((column, slot) => column === shapes[1]!.columns[slot])
             const columns = new Float64Array(shapes[0]!.length)
-            assert.equal(writeSums(order, Float64Array.from(now), aggregate === 'mean', columns), isSame)
+            assert.equal(writeResults(order, Float64Array.from(now), aggregate, columns), isSame)
           }),
         )
       })
@@ -84,7 +90,7 @@ describe('contributors in the order of their columns', () => {
     const placed = { slots: Uint32Array.of(2, 1, 2, 0), length: 4, numbers: undefined, weights: undefined }
     const shape = { columns: Int32Array.of(-1, 5, 6), first: 5, length: 2 }
     const columns = new Float64Array(2)
-    assert.equal(writeSums(orderOf(placed, shape)!, Float64Array.of(1, 2, 4, 8), false, columns), true)
+    assert.equal(writeResults(orderOf(placed, shape)!, Float64Array.of(1, 2, 4, 8), 'sum', columns), true)
     assert.deepEqual([...columns], [2, 5])
   })
 

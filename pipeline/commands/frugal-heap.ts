@@ -7,7 +7,8 @@
  *
  * What ran once at the start (checking a config is most of it) is forgotten then, and compiled again if it should be needed once more.
  *
- * While targets are learnt, in the first half minute, garbage is collected at once when it is time to: V8 would look for it little by
+ * While targets are learnt, in the first half minute or more, V8 stays thrifty: what dies then lies between what stays, and V8 closes such
+ * gaps only where it is asked to mind its memory. And garbage is collected at once when it is time to: V8 would look for it little by
  * little, and what is learnt meanwhile makes as much again. The pauses are tens of milliseconds for a thousand targets.
  *
  * Nor are functions optimized before everything runs: what checks a config is huge and runs once, and each of V8's threads keeps the
@@ -15,26 +16,26 @@
  */
 import type { Clock } from '../component.ts'
 
-const { setFlagsFromString } = process.getBuiltinModule('node:v8')
+const { getHeapStatistics, setFlagsFromString } = process.getBuiltinModule('node:v8')
 
-/**
- * How much may be added to what is alive before the garbage in it is looked for: once in minutes, since most of what a collector makes dies
- * young. While targets are learnt that would be often, and what is alive then is less than it will be.
- */
-const GROWTH_PERCENT = 15
-const LEARNING_GROWTH_PERCENT = 30
+/** How much may be added to what is alive before the garbage in it is looked for. That is once in minutes, since most of it dies young. */
+const GROWTH_PERCENT = 12
 
+/** Learning is over when the heap has not grown by more than a part of it in this time. */
 const LEARNING_MS = 30_000
+const LEARNING_GROWTH = 1.2
 
 /** The compilers that make good code and need much memory for it. */
 const OPTIMIZERS = ['maglev', 'turbofan']
 
-/** Until `endFrugalStart`: it costs a quarter more time. */
+/** Until targets are learnt: it costs a quarter more time. */
 export function beginFrugalStart(): void {
   setFlagsFromString('--optimize-for-size')
   for (const compiler of OPTIMIZERS) setFlagsFromString(`--no-${compiler}`)
   // The part where objects are young stays as it begins, with two halves of 1 MB.
   setFlagsFromString('--semi-space-growth-factor=1')
+  // Pages that are free are given back at once: by itself V8 holds them for eight seconds.
+  setFlagsFromString('--memory-pool-timeout=1')
 }
 
 /** Once. The returned function ends what it has begun. */
@@ -44,17 +45,29 @@ export function endFrugalStart(clock: Pick<Clock, 'after'>): () => void {
   setFlagsFromString('--stress-flush-code')
   collect()
   setFlagsFromString('--no-stress-flush-code')
-  setFlagsFromString('--no-optimize-for-size')
   for (const compiler of OPTIMIZERS) setFlagsFromString(`--${compiler}`)
   // By itself V8 looks through the whole heap whenever a tenth has been added, because a collector is never in a hurry.
-  setFlagsFromString(`--heap-growing-percent=${LEARNING_GROWTH_PERCENT}`)
+  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
   // Several threads for so little cost more than they save.
   setFlagsFromString('--no-parallel-scavenge')
   setFlagsFromString('--no-incremental-marking')
-  return clock.after(LEARNING_MS, () => {
-    setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
+  return whenLearnt(clock, () => {
+    setFlagsFromString('--no-optimize-for-size')
     setFlagsFromString('--incremental-marking')
   })
+}
+
+/** The more targets there are, the longer it takes. */
+function whenLearnt(clock: Pick<Clock, 'after'>, then: () => void): () => void {
+  let usedBytes = getHeapStatistics().used_heap_size
+  let cancel = clock.after(LEARNING_MS, look)
+  function look(): void {
+    const before = usedBytes
+    usedBytes = getHeapStatistics().used_heap_size
+    if (usedBytes < before * LEARNING_GROWTH) then()
+    else cancel = clock.after(LEARNING_MS, look)
+  }
+  return () => cancel()
 }
 
 /** Without a flag at the start of the process it is only in contexts that are made after this one. */

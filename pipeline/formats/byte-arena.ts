@@ -1,3 +1,7 @@
+/** From here on the system moves what grows by its pages, and room for as much again would be most of what is taken. */
+const LARGE_BYTES = 1024 * 1024
+const LARGE_GROWTH = 1.25
+
 /**
  * Many short byte strings in one buffer, by number.
  *
@@ -68,7 +72,8 @@ export class ByteArena {
   }
 
   #growBytes(needed: number): void {
-    this.#resize(Math.max(needed, this.bytes.length * 2, 4096))
+    const { length } = this.bytes
+    this.#resize(Math.max(needed, Math.ceil(length * (length < LARGE_BYTES ? 2 : LARGE_GROWTH)), 4096))
   }
 
   #resize(length: number): void {

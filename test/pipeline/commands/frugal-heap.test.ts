@@ -4,10 +4,20 @@ import { join } from 'node:path'
 
 const module = JSON.stringify(join(import.meta.dirname, '../../../pipeline/commands/frugal-heap.ts'))
 
-/** In a process of its own, because it is about the process: megabytes of a half of the heap where objects are young. */
+/** In a process of its own, because it is about the process. */
+function printed(program: string): string {
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    ['--input-type=module-typescript', '-e', `import { beginFrugalStart, endFrugalStart } from ${module}\n${program}`],
+    { encoding: 'utf8' },
+  )
+  assert.equal(status, 0, stderr)
+  return stdout.trim()
+}
+
+/** Megabytes of a half of the heap where objects are young. */
 function youngMegabytes(before: string): number {
   const program = `
-    import { beginFrugalStart, endFrugalStart } from ${module}
     import { getHeapSpaceStatistics } from 'node:v8'
     ${before}
     let kept = []
@@ -18,11 +28,7 @@ function youngMegabytes(before: string): number {
     const young = getHeapSpaceStatistics().find(space => space.space_name === 'new_space')
     console.log(Math.round((young.space_used_size + young.space_available_size) / 2 ** 20))
   `
-  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', program], {
-    encoding: 'utf8',
-  })
-  assert.equal(status, 0, stderr)
-  return Number(stdout)
+  return Number(printed(program))
 }
 
 // It may have grown once or twice before: on a busy machine it does.
@@ -38,5 +44,20 @@ describe('a frugal start', () => {
     const megabytes = youngMegabytes('beginFrugalStart(); endFrugalStart({ after: () => () => {} })')
     assert.ok(megabytes < HARDLY_MORE, `${megabytes} MB`)
     assert.ok(youngMegabytes('') > 2 * HARDLY_MORE)
+  })
+
+  it('is over when the heap has grown by little for a while, and not while targets are learnt', () => {
+    const program = `
+      const waits = []
+      const clock = { after: (ms, run) => (waits.push({ ms, run }), () => waits.push('ended')) }
+      beginFrugalStart()
+      const end = endFrugalStart(clock)
+      const learnt = Array.from({ length: 40 }, (_, i) => new Array(32768).fill(i))
+      waits.at(-1).run()
+      waits.at(-1).run()
+      end()
+      console.log(JSON.stringify(waits), learnt.length)
+    `
+    assert.equal(printed(program), '[{"ms":30000},{"ms":30000},"ended"] 40')
   })
 })

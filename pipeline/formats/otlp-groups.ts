@@ -1,8 +1,7 @@
 /** The resources and scopes of a plan, each pair once. */
-import { ByteArena } from './byte-arena.ts'
 import { HashIndex } from './hash-index.ts'
 import { SLACK } from './otlp-dialect.ts'
-import { packStrings, type PackedStrings } from './packed-strings.ts'
+import { StringPacker, type PackedStrings } from './packed-strings.ts'
 
 /** By number of the group. */
 export type Groups = {
@@ -14,8 +13,8 @@ export type Groups = {
 }
 
 export class GroupTable {
-  readonly #resources = new ByteArena()
-  readonly #scopes = new ByteArena()
+  readonly #resources = new StringPacker()
+  readonly #scopes = new StringPacker()
   readonly #index = new HashIndex()
   #isPlain = true
 
@@ -29,11 +28,11 @@ export class GroupTable {
     const { slots, hashes, mask } = this.#index
     for (let slot = hash & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
       const group = slots[slot]! - 1
-      if (hashes[group] === hash && is(this.#resources, group, resource) && is(this.#scopes, group, scope)) return group
+      if (hashes[group] === hash && this.#resources.is(group, resource) && this.#scopes.is(group, scope)) return group
     }
     if (mayBeNaN(resource) || mayBeNaN(scope)) this.#isPlain = false
-    this.#resources.add(resource, 0, resource.length)
-    this.#scopes.add(scope, 0, scope.length)
+    this.#resources.add(resource)
+    this.#scopes.add(scope)
     return this.#index.add(hash)
   }
 
@@ -46,10 +45,8 @@ export class GroupTable {
 
   /** All that there are; nothing comes after it. */
   finish(): Groups {
-    const resources = packStrings(this.#resources, SLACK)
-    const scopes = shared(packStrings(this.#scopes, SLACK))
-    this.#resources.release()
-    this.#scopes.release()
+    const resources = this.#resources.finish(SLACK)
+    const scopes = shared(this.#scopes.finish(SLACK))
     return { resources, scopes, isPlain: this.#isPlain }
   }
 }
@@ -66,13 +63,6 @@ function shared(scopes: PackedStrings): PackedStrings {
   if (known.size === MAX_KNOWN) known.clear()
   known.set(text, scopes)
   return scopes
-}
-
-function is({ bytes, starts }: ByteArena, string: number, other: Uint8Array): boolean {
-  const start = starts[string]!
-  if (starts[string + 1]! - start !== other.length) return false
-  for (let i = 0; i < other.length; i++) if (bytes[start + i] !== other[i]) return false
-  return true
 }
 
 export function groupCount({ resources }: Groups): number {

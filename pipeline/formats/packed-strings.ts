@@ -5,7 +5,7 @@
  * A string is the first bytes of the one that it is like, its own, the last bytes of that one, and a tail that all have. One that is
  * like no other is all its own but for the tail, and only such have others that are like them.
  */
-import type { ByteArena } from './byte-arena.ts'
+import { ByteArena } from './byte-arena.ts'
 
 export class PackedStrings {
   readonly count: number
@@ -92,17 +92,174 @@ const WORTH_A_LOOK = 8
 /** How many of those that come are asked. */
 const AHEAD = 8
 
-/** `slack` bytes stand before them. */
-export function packStrings(arena: ByteArena, slack: number): PackedStrings {
+const NO_STARTS = new Uint32Array(0)
+const NO_PARTS = new Uint16Array(0)
+
+/** So many are looked at together, to see which of them are alike. */
+const MOST_TOGETHER = 4096
+
+/**
+ * Strings that come one after the other, and are packed as soon as there are some: all of them as they are would be more memory than
+ * anything that is made of them.
+ */
+export class StringPacker {
+  count = 0
+  /** While there is no other. */
+  #only: Uint8Array | undefined
+  /** Those that are not packed yet, and the number of the first of them. */
+  readonly #together = new ByteArena()
+  #first = 0
+  /** What those before have of their own, and the tail that all of them have. */
+  #own = new ByteArena()
+  #tail: Uint8Array | undefined
+  #parts = NO_PARTS
+  #longest = 0
+
+  /** Returns its number. */
+  add(string: Uint8Array): number {
+    if (this.count === 0) this.#only = string.slice()
+    else if (this.#only !== undefined && !isOnly(this.#only, string)) {
+      for (let i = 0; i < this.count; i++) this.#append(this.#only)
+      this.#only = undefined
+    }
+    if (this.#only === undefined) this.#append(string)
+    return this.count++
+  }
+
+  is(number: number, other: Uint8Array): boolean {
+    if (this.#only !== undefined) return isOnly(this.#only, other)
+    return number < this.#first ? this.#isPacked(number, other) : isString(this.#together, number - this.#first, other)
+  }
+
+  /** All that there are, and nothing comes after them. `slack` bytes stand before them. */
+  finish(slack: number): PackedStrings {
+    const packed = this.#finish(slack)
+    this.#together.release()
+    this.#own.release()
+    return packed
+  }
+
+  #append(string: Uint8Array): void {
+    if (this.#together.count === MOST_TOGETHER) this.#pack()
+    this.#together.add(string, 0, string.length)
+    this.#longest = Math.max(this.#longest, string.length)
+  }
+
+  #pack(): void {
+    const together = this.#together
+    const end = this.#first + together.count
+    if (3 * end > this.#parts.length) {
+      const parts = new Uint16Array(Math.ceil(3 * end * ROOM))
+      parts.set(this.#parts)
+      this.#parts = parts
+    }
+    const tail = this.#tailWith(together)
+    findLikes(together, tail, (i, back, first, last) => {
+      this.#parts.set([back, first, last], 3 * (this.#first + i))
+      this.#own.add(together.bytes, together.starts[i]! + first, together.starts[i + 1]! - last - tail)
+    })
+    this.#first = end
+    together.count = 0
+  }
+
+  /** How long the tail is that those have, too, which becomes the tail of all. */
+  #tailWith(together: ByteArena): number {
+    const known = this.#tail
+    const its = longestOf(together) > LONG ? 0 : commonTail(together)
+    const end = together.byteLength
+    if (known === undefined) this.#tail = together.bytes.slice(end - its, end)
+    else {
+      let same = 0
+      while (same < Math.min(its, known.length) && together.bytes[end - 1 - same] === known.at(-1 - same)) same++
+      if (same < known.length) this.#shorten(known.subarray(0, known.length - same))
+      this.#tail = known.subarray(known.length - same)
+    }
+    return this.#tail!.length
+  }
+
+  /** These bytes are no part of the tail any more: who is like no other has them now, and the others have them from there. */
+  #shorten(bytes: Uint8Array): void {
+    const before = this.#own
+    const own = new ByteArena()
+    for (let i = 0; i < this.#first; i++) {
+      const string = before.bytes.subarray(before.starts[i], before.starts[i + 1])
+      const isLikeNone = this.#parts[3 * i + BACK] === 0
+      if (!isLikeNone) this.#parts[3 * i + LAST]! += bytes.length
+      const whole = isLikeNone ? Buffer.concat([string, bytes]) : string
+      own.add(whole, 0, whole.length)
+    }
+    before.release()
+    this.#own = own
+  }
+
+  #isPacked(number: number, other: Uint8Array): boolean {
+    const { bytes, starts } = this.#own
+    const like = number - this.#parts[3 * number + BACK]!
+    const [first, last] = [this.#parts[3 * number + FIRST]!, this.#parts[3 * number + LAST]!]
+    const [start, end] = [starts[number]!, starts[number + 1]!]
+    const tail = this.#tail!
+    const body = other.length - tail.length
+    return (
+      first + end - start + last === body &&
+      areSame(bytes, starts[like]!, other.subarray(0, first)) &&
+      areSame(bytes, start, other.subarray(first, body - last)) &&
+      areSame(bytes, starts[like + 1]! - last, other.subarray(body - last, body)) &&
+      areSame(tail, 0, other.subarray(body))
+    )
+  }
+
+  #finish(slack: number): PackedStrings {
+    const { count } = this
+    if (count === 0 || this.#only !== undefined) return onlyString(count, this.#only ?? new Uint8Array(0), slack)
+    if (this.#first === 0) return packStrings(this.#together, slack)
+    this.#pack()
+    const { bytes: own, byteLength } = this.#own
+    const tail = this.#tail!
+    const bytes = new Uint8Array(slack + byteLength + tail.length)
+    bytes.set(own.subarray(0, byteLength), slack)
+    bytes.set(tail, slack + byteLength)
+    const starts = this.#own.starts.slice(0, count + 1)
+    for (let i = 0; i <= count; i++) starts[i]! += slack
+    const parts = this.#parts.slice(0, 3 * count)
+    return new PackedStrings(count, new DataView(bytes.buffer), tail.length, { starts, parts, longest: this.#longest })
+  }
+}
+
+/** Of longer ones the tail is not looked for: more of it than can be counted might have to be had from others. */
+const LONG = 0x4000
+
+/** What a list that grows has room for, in parts of what is in it. */
+const ROOM = 1.25
+
+/** Whether the bytes at `start` are these. */
+function areSame(bytes: Uint8Array, start: number, other: Uint8Array): boolean {
+  if (bytes.length - start < other.length) return false
+  for (let i = 0; i < other.length; i++) if (bytes[start + i] !== other[i]) return false
+  return true
+}
+
+function isOnly(only: Uint8Array, other: Uint8Array): boolean {
+  return only.length === other.length && areSame(only, 0, other)
+}
+
+function isString({ bytes, starts }: ByteArena, number: number, other: Uint8Array): boolean {
+  return starts[number + 1]! - starts[number]! === other.length && areSame(bytes, starts[number]!, other)
+}
+
+/** All are this one. */
+function onlyString(count: number, string: Uint8Array, slack: number): PackedStrings {
+  const bytes = new Uint8Array(slack + string.length)
+  bytes.set(string, slack)
+  const parts = { starts: NO_STARTS, parts: NO_PARTS, longest: string.length }
+  return new PackedStrings(count, new DataView(bytes.buffer), string.length, parts)
+}
+
+/** Some that are not all the same. */
+function packStrings(arena: ByteArena, slack: number): PackedStrings {
   const { count } = arena
   const tail = commonTail(arena)
   const end = arena.starts[count]!
   const longest = longestOf(arena)
-  if (longest === tail) {
-    const bytes = new Uint8Array(slack + tail)
-    bytes.set(arena.bytes.subarray(end - tail, end), slack)
-    return new PackedStrings(count, new DataView(bytes.buffer), tail, { starts: NO_STARTS, parts: NO_PARTS, longest })
-  }
   const starts = new Uint32Array(count + 1)
   const parts = new Uint16Array(3 * count)
   starts[0] = slack
@@ -133,9 +290,6 @@ export function findLikes(
     found(i, i - like, first, like === i ? 0 : strings.last(i, like, first))
   }
 }
-
-const NO_STARTS = new Uint32Array(0)
-const NO_PARTS = new Uint16Array(0)
 
 function longestOf({ starts, count }: ByteArena): number {
   let longest = 0

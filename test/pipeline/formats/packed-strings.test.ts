@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { ByteArena } from '../../../pipeline/formats/byte-arena.ts'
 import { copyPacked } from '../../../pipeline/formats/otlp-copy.ts'
-import { packStrings, type PackedStrings } from '../../../pipeline/formats/packed-strings.ts'
+import { StringPacker, type PackedStrings } from '../../../pipeline/formats/packed-strings.ts'
 
 const SLACK = 32
 
@@ -20,6 +19,17 @@ describe('packed strings', () => {
       'longer than can be counted': [long, `${long}y`, `y${long}`, long, `a${long}b`],
       'far away from what it is like': Array.from({ length: 70_000 }, (_, i) => `the beginning ${i % 3} the end`),
       'GPUs of nodes': gpus(20),
+      'many GPUs': gpus(1500),
+      'a tail that gets shorter and shorter': [
+        ...gpus(1500).slice(0, 9000),
+        ...Array.from({ length: 9000 }, (_, i) => `node ${i >> 3} name="gpucol"} `),
+        ...Array.from({ length: 5000 }, (_, i) => `${i} } `),
+        ...gpus(600),
+        long,
+        ...gpus(600),
+      ],
+      'a tail that ends': [...gpus(600), ...Array.from({ length: 9000 }, (_, i) => `{gpu="${i}"}`)],
+      'all the same but the last of many': [...Array.from({ length: 9000 }, () => 'same'), 'other'],
     }
     for (const [name, texts] of Object.entries(cases)) checkPacked(pack(texts), texts, name)
   })
@@ -53,12 +63,17 @@ describe('packed strings', () => {
 })
 
 function pack(texts: readonly string[]): PackedStrings {
-  const arena = new ByteArena()
-  for (const text of texts) {
-    const bytes = Buffer.from(text)
-    arena.add(bytes, 0, bytes.length)
+  const packer = new StringPacker()
+  const strings = texts.map(text => Buffer.from(text))
+  strings.forEach((string, i) => assert.equal(packer.add(string), i))
+  const step = Math.ceil(strings.length / 100)
+  for (let i = 0; i < strings.length; i += step) {
+    assert.ok(packer.is(i, strings[i]!))
+    for (const other of [strings.at(-1)!, strings[(i + 7) % strings.length]!, Buffer.from(`${texts[i]}.`)]) {
+      assert.equal(packer.is(i, other), strings[i]!.equals(other))
+    }
   }
-  return packStrings(arena, SLACK)
+  return packer.finish(SLACK)
 }
 
 function checkPacked(packed: PackedStrings, texts: readonly string[], name: string): void {

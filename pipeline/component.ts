@@ -180,7 +180,11 @@ export type Step = {
  * Sees batches that have come some way: as they set out, since whoever needs a few of the numbers finds them by the way, and moving all of
  * them would be most of the work. `runComposed` of both is the batch as it is there.
  */
-export type Watch = { see(batch: Batch, way: Composed): void }
+export type Watch = {
+  see(batch: Batch, way: Composed): void
+  /** Of the layout at the end of the way it asks for no label sets, because it has seen it before. */
+  readonly knowsLabels?: boolean
+}
 
 /** Takes batches. May hold a batch until it is delivered. */
 export type Exporter = Life & {

@@ -13,7 +13,7 @@ import { RefusedError, type Next, type Processor, type Step, type Watch } from '
 import type { Batch, Source } from '../model/batch.ts'
 import { compose, isEmpty, RangesBefore, runComposed, stay, type Composed } from '../model/compose.ts'
 import { allOf, haveChanged, type Dependencies } from '../model/dependencies.ts'
-import { columnCount, type Layout } from '../model/layout.ts'
+import { columnCount, haveSameLabels, letLabelsGo, takeLabelsBack, type Layout } from '../model/layout.ts'
 import { allInside, type Plan, type Ranges } from '../model/plan.ts'
 import { sameItems, sharedList, sharedNumbers } from '../model/shared.ts'
 import { trackedChanges } from '../model/tracked.ts'
@@ -58,8 +58,6 @@ type SourceState = {
   counts: readonly (() => void)[]
   /** Points into each processor that is reached, and out of the last. */
   points: Uint32Array
-  /** Nothing is left for those behind. */
-  endsEmpty: boolean
 }
 
 /** From the beginning up to somebody who wants to see batches. */
@@ -111,10 +109,13 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       stretches: NO_STRETCHES,
       counts: NO_COUNTS,
       points: NO_POINTS,
-      endsEmpty: false,
     }
   }
 
+  /**
+   * Whether batches can go by it at once. A route that was not there before begins with the next one: this one goes from processor to
+   * processor, so that each of them hears what has become of the source, those included that are not on the new route any more.
+   */
   function hasRoute(state: SourceState, source: Source, layout: Layout): boolean {
     if (state.seen === trackedChanges()) return true
     const isReleased = state.hangsOn !== undefined
@@ -130,17 +131,24 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     const seen = trackedChanges()
     const before = isReleased ? outputsOf(state) : NO_LAYOUTS
     const steps = stepsFor(source, layout, before)
-    if (steps === undefined) state.seen = NO_ROUTE
-    else {
-      const counts = sharedList(steps.flatMap(({ each }) => each ?? []))
-      if (state.seen === NO_ROUTE || !isSame(state.plans, steps) || state.counts !== counts)
-        lay(state, steps, layout, counts)
-      state.seen = seen
-      // A processor must not keep what it made again of a layout that the route has already.
-      if (steps.some(({ plan }) => before.includes(plan.output))) release(state, source, layout)
-      else if (isReleased) state.patience = Math.max(state.calm, PATIENCE_AFTER_CHANGE)
+    if (steps === undefined) {
+      state.seen = NO_ROUTE
+      return false
     }
-    return steps !== undefined
+    const hasChanged = layAnew(state, steps, layout, before)
+    state.seen = seen
+    // A processor must not keep what it made again of a layout that the route has already.
+    if (steps.some(({ plan }) => before.includes(plan.output))) release(state, source, layout)
+    else if (isReleased) state.patience = Math.max(state.calm, PATIENCE_AFTER_CHANGE)
+    return !hasChanged
+  }
+
+  /** Returns whether it leads elsewhere than before. */
+  function layAnew(state: SourceState, steps: readonly Step[], layout: Layout, before: readonly Layout[]): boolean {
+    const counts = sharedList(steps.flatMap(({ each }) => each ?? []))
+    if (state.seen !== NO_ROUTE && isSame(state.plans, steps) && state.counts === counts) return false
+    lay(state, steps, layout, counts)
+    return !sameItems(outputsOf(state), before)
   }
 
   /** Processors let go of what they made of a source that has a route. */
@@ -149,7 +157,16 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     const looked = nodes.map(one => one.release!(source))
     state.hangsOn = allOf(looked.slice(0, state.points.length - 1).flat())
     if (state.hangsOn === undefined) state.seen = NO_ROUTE
+    else letGo(state, layout)
     state.plans = NO_PLANS
+  }
+
+  /** Of label sets for which nobody on the way asks any more, a text is left that tells when others have come instead. */
+  function letGo({ watch, output, stretches }: SourceState, layout: Layout): void {
+    if (watch === undefined) return
+    const ends = [{ watch, output }, ...stretches].filter(end => columnCount(end.output) > 0)
+    const wanted = new Set(ends.filter(end => end.watch.knowsLabels !== true).map(end => end.output)).add(layout)
+    for (const end of ends) if (!wanted.has(end.output)) letLabelsGo(end.output)
   }
 
   /** What goes from processor to processor now has them make all that they had let go of: the next time that takes more patience. */
@@ -172,6 +189,7 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       if (one === undefined) return undefined
       const { plan } = one
       const output = before.find(one => isEqual(one, plan.output)) ?? plan.output
+      if (output !== plan.output) takeLabelsBack(output, plan.output)
       steps.push(output === plan.output ? one : { ...one, plan: { ...plan, output } })
       current = output
       if (columnCount(current) === 0) break
@@ -194,17 +212,16 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       seenBy(after, node)
       points.push(columnCount(plan.output))
     })
-    seenBy(handOn, nodes.length)
+    if (!isEmpty(whole)) seenBy(handOn, nodes.length)
     state.plans = steps.map(({ plan }) => plan)
     state.ranges = ranges.finish()
     watchAlong(state, stretches)
     state.counts = counts
     state.points = sharedNumbers(Uint32Array.from(points))
-    state.endsEmpty = isEmpty(whole)
   }
 
   function watchAlong(state: SourceState, [first, ...others]: readonly Stretch[]): void {
-    state.output = first?.output ?? state.output
+    state.output = first?.output ?? state.layout!
     state.gather = first?.gather
     state.watch = first?.watch
     state.node = first?.node ?? 0
@@ -229,10 +246,6 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
       leave(state, batch.layout)
       state.seen = NO_ROUTE
       return fail(state, node, batch, error)
-    }
-    // Those behind hear once that nothing is left.
-    if (state.endsEmpty && (stretches.at(-1)?.watch ?? watch) === handOn) {
-      watchAlong(state, stretches.length === 0 ? [] : [{ ...state, watch: watch! }, ...stretches.slice(0, -1)])
     }
     tell(state, stopwatch.leave(lap, outer) / 1000)
   }
@@ -285,7 +298,9 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     // With thousands of targets at the start, what was made of the first would else be there until the last has come.
     if (canRelease && state === undefined && outcome === 'ok') {
       const fresh = lookUp(source)
-      if (fresh !== undefined && hasRoute(fresh, source, layout)) release(fresh, source, layout)
+      if (fresh === undefined) return
+      hasRoute(fresh, source, layout)
+      if (fresh.seen !== NO_ROUTE) release(fresh, source, layout)
     }
   }
 }
@@ -301,7 +316,7 @@ function isEqual(one: Layout, other: Layout): boolean {
     one.scales === other.scales &&
     one.metricOf === other.metricOf &&
     one.labelsOf === other.labelsOf &&
-    sameItems(one.labels, other.labels)
+    haveSameLabels(one, other)
   )
 }
 

@@ -1,10 +1,11 @@
 /**
  * Which series a batch has, in which order: as columns, so that a scrape of the same series needs no label work at all.
  */
+import { PRINT_LENGTH, printOf, printsOf } from './label-prints.ts'
 import type { Labels } from './labels.ts'
 import { ONE, type Scale } from './scale.ts'
 import type { Metric, Series } from './series.ts'
-import { sharedList, sharedNumbers } from './shared.ts'
+import { sameItems, sharedList, sharedNumbers } from './shared.ts'
 
 /**
  * Column i is metrics[metricOf[i]] with labels[labelsOf[i]]. No series is in a layout twice, and a layout never changes:
@@ -35,16 +36,21 @@ export type Kept = {
 /** Label sets that are not all kept for as long as the layout: who asks for the list may have it made again, equal to what it was. */
 export type LabelList = { readonly list: readonly Labels[] }
 
-class ListedLayout implements Layout {
+class ColumnLayout implements Layout {
   readonly id: number
   readonly metrics: readonly Metric[]
   readonly scales: readonly Scale[]
   readonly metricOf: Uint32Array
   readonly labelsOf: Uint32Array
+  // Most have no predecessor, and need no room for one.
   declare readonly keptFrom?: Kept
-  readonly #labels: LabelList
+  /** What is left of them once they have been let go is what tells them apart: a text. */
+  #labels: readonly Labels[] | LabelList | string
 
-  constructor({ id, metrics, scales, metricOf, labelsOf, keptFrom }: Omit<Layout, 'labels'>, labels: LabelList) {
+  constructor(
+    { id, metrics, scales, metricOf, labelsOf, keptFrom }: Omit<Layout, 'labels'>,
+    labels: readonly Labels[] | LabelList,
+  ) {
     this.id = id
     this.metrics = metrics
     this.scales = scales
@@ -55,8 +61,69 @@ class ListedLayout implements Layout {
   }
 
   get labels(): readonly Labels[] {
-    return this.#labels.list
+    const labels = this.#labels
+    if (typeof labels === 'string') throw new Error('the label sets of a layout are asked for after they were let go')
+    return Array.isArray(labels) ? (labels as readonly Labels[]) : (labels as LabelList).list
   }
+
+  get prints(): string | undefined {
+    return typeof this.#labels === 'string' ? this.#labels : undefined
+  }
+
+  letLabelsGo(): void {
+    if (Array.isArray(this.#labels)) this.#labels = printsOf(this.#labels)
+  }
+
+  takeLabelsBack(labels: readonly Labels[]): void {
+    if (typeof this.#labels === 'string') this.#labels = labels
+  }
+}
+
+/**
+ * For whoever knows that nobody will ask for the label sets again, but to compare them by `haveSameLabels` and `labelKeys`. Does nothing
+ * if they are made again when they are asked for.
+ */
+export function letLabelsGo(layout: Layout): void {
+  if (layout instanceof ColumnLayout) layout.letLabelsGo()
+}
+
+/** `other` has the same label sets, and keeps them. */
+export function takeLabelsBack(layout: Layout, other: Layout): void {
+  if (layout instanceof ColumnLayout) layout.takeLabelsBack(other.labels)
+}
+
+export function haveSameLabels(one: Layout, other: Layout): boolean {
+  const prints = printsLeftOf(one) ?? printsLeftOf(other)
+  if (prints === undefined) return sameItems(one.labels, other.labels)
+  return (
+    prints === (printsLeftOf(other) ?? printsOf(other.labels)) && prints === (printsLeftOf(one) ?? printsOf(one.labels))
+  )
+}
+
+/** What tells the label sets of a layout apart: they themselves, or what is left of them; then `keyOf` is to be asked for that of another. */
+export function labelKeys(layout: Layout): {
+  keys: readonly (Labels | string)[]
+  keyOf(labels: Labels): Labels | string
+} {
+  const prints = printsLeftOf(layout)
+  if (prints === undefined) return { keys: layout.labels, keyOf: labels => labels }
+  const keys = Array.from({ length: prints.length / PRINT_LENGTH }, (_, i) =>
+    prints.slice(i * PRINT_LENGTH, (i + 1) * PRINT_LENGTH),
+  )
+  // It is asked for every column, and most label sets are those of many.
+  const known = new Map<Labels, string>()
+  return {
+    keys,
+    keyOf(labels) {
+      let print = known.get(labels)
+      if (print === undefined) known.set(labels, (print = printOf(labels)))
+      return print
+    },
+  }
+}
+
+function printsLeftOf(layout: Layout): string | undefined {
+  return layout instanceof ColumnLayout ? layout.prints : undefined
 }
 
 let lastId = 0
@@ -75,12 +142,7 @@ export function createLayout(parts: {
   const metricOf = sharedNumbers(parts.metricOf)
   const labelsOf = sharedNumbers(parts.labelsOf)
   const id = ++lastId
-  if ('list' in labels) {
-    return new ListedLayout({ id, metrics, scales, metricOf, labelsOf, ...(keptFrom && { keptFrom }) }, labels)
-  }
-  // Most have no predecessor, and need no room for one.
-  if (keptFrom === undefined) return { id, metrics, scales, labels, metricOf, labelsOf }
-  return { id, metrics, scales, labels, metricOf, labelsOf, keptFrom }
+  return new ColumnLayout({ id, metrics, scales, metricOf, labelsOf, ...(keptFrom && { keptFrom }) }, labels)
 }
 
 export const EMPTY_LAYOUT: Layout = createLayout({

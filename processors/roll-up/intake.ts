@@ -9,7 +9,7 @@ import type { Watch } from '../../pipeline/component.ts'
 import type { Batch, Source } from '../../pipeline/model/batch.ts'
 import { runComposed, type Composed } from '../../pipeline/model/compose.ts'
 import type { Labels } from '../../pipeline/model/labels.ts'
-import { columnCount, labelsAt, type Layout } from '../../pipeline/model/layout.ts'
+import { columnCount, labelKeys, labelsAt, type Layout } from '../../pipeline/model/layout.ts'
 import { combine, type Scale } from '../../pipeline/model/scale.ts'
 import { sameItems, sharedList, sharedNumbers } from '../../pipeline/model/shared.ts'
 import type { Places, Reading } from './reading.ts'
@@ -69,6 +69,10 @@ class SourceState implements Watch {
     this.numbers = first?.numbers ?? NOTHING
     this.facts = first?.facts ?? NO_FACTS
     this.others = others.length === 0 ? NO_SEGMENTS : others
+  }
+
+  get knowsLabels(): true {
+    return true
   }
 
   see(batch: Batch, way: Composed): void {
@@ -166,7 +170,7 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
     if (usesOf.every(one => one.length === 0)) return []
     // A metric may be in a layout twice, with other words or another scale.
     const drafts = usesOf.map(uses => uses.map((): Draft => ({ numbers: [], columns: [] })))
-    const known = numbersByLabels(before, previous)
+    const known = knownNumbers(before, previous)
     for (let column = 0; column < columnCount(layout); column++) {
       const entry = layout.metricOf[column]!
       usesOf[entry]!.forEach((use, i) => {
@@ -287,28 +291,26 @@ export function createIntake({ uses, holdMs, monotonic, settle }: IntakeOptions)
   }
 }
 
+/** The number that a label set had in a use. */
+type Known = (use: FactUse, labels: Labels) => number | undefined
+
 /** What a source showed before, so that a label set that stays costs no label work. */
-function numbersByLabels(segments: readonly Segment[], layout: Layout | undefined): Map<FactUse, Map<Labels, number>> {
-  const known = new Map<FactUse, Map<Labels, number>>()
-  if (layout === undefined) return known
+function knownNumbers(segments: readonly Segment[], layout: Layout | undefined): Known {
+  if (layout === undefined) return () => undefined
+  const { keys, keyOf } = labelKeys(layout)
+  const known = new Map<FactUse, Map<Labels | string, number>>()
   for (const { numbers, facts } of segments) {
     for (const { use, columns } of facts) {
-      const byLabels = known.get(use) ?? new Map<Labels, number>()
-      numbers.forEach((number, i) => byLabels.set(labelsAt(layout, columns[i]!), number))
+      const byLabels = known.get(use) ?? new Map<Labels | string, number>()
+      numbers.forEach((number, i) => byLabels.set(keys[layout.labelsOf[columns[i]!]!]!, number))
       known.set(use, byLabels)
     }
   }
-  return known
+  return (use, labels) => known.get(use)?.get(keyOf(labels))
 }
 
-function numberOf(
-  use: FactUse,
-  labels: Labels,
-  source: Source,
-  timeMs: number,
-  known: ReadonlyMap<FactUse, ReadonlyMap<Labels, number>>,
-): number {
-  const number = known.get(use)?.get(labels)
+function numberOf(use: FactUse, labels: Labels, source: Source, timeMs: number, known: Known): number {
+  const number = known(use, labels)
   const { things } = use.reading
   if (number !== undefined) {
     things.retain(number)

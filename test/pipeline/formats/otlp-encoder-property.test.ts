@@ -131,7 +131,7 @@ describe('decoding what was encoded as OTLP', () => {
       fc.property(rows, fc.integer({ min: 1, max: 1000 }), (all, divide) => {
         const plain = batchOf(all, 1000)
         const scales = plain.layout.metrics.map((_, i) => scaleOf(i % 2 === 0 ? 1 : 3, divide))
-        const batch = { ...plain, layout: createLayout({ ...plain.layout, scales }) }
+        const batch = { ...plain, layout: createLayout({ ...plain.layout, labels: plain.layout.labels, scales }) }
         const [proto, json] = (['proto', 'json'] as const).map(encoding => {
           const otlp = otlpEncoding({ encoding })
           otlp.lines(batch)

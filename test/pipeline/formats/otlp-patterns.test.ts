@@ -57,7 +57,7 @@ describe('OTLP of groups that have a pattern', () => {
         (all, dropNotANumber, isScaled) => {
           const plain = layoutOf(10)
           const scales = plain.metrics.map((_, i) => scaleOf(i + 1, 3))
-          const layout = isScaled ? createLayout({ ...plain, scales }) : plain
+          const layout = isScaled ? createLayout({ ...plain, labels: plain.labels, scales }) : plain
           const otlp = otlpEncoding({ dropNotANumber })
           all.forEach((values, i) => {
             const batch = batchOf(layout, 1000 * (i + 1), column => values[column]!)

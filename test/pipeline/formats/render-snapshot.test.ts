@@ -81,7 +81,7 @@ describe('a renderer', () => {
     const added = labelsFrom([['gpu', 'new']])
     const first = layoutOf(['a', 'b'], gpus)
     const kept = layoutOf(['a', 'b'], [...gpus.slice(3), added], first)
-    const unrelated = createLayout({ ...kept })
+    const unrelated = createLayout({ ...kept, labels: kept.labels })
     for (const [name, second] of Object.entries({ kept, unrelated })) {
       const read = new Set<Labels>()
       const standIns = new Map<Labels, Labels>()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { endBatch, type Batch } from '../../../pipeline/model/batch.ts'
 import { getLabel } from '../../../pipeline/model/labels.ts'
-import { createLayout } from '../../../pipeline/model/layout.ts'
+import { createLayout, letLabelsGo } from '../../../pipeline/model/layout.ts'
 import { ONE, scaleOf } from '../../../pipeline/model/scale.ts'
 import { createIntake } from '../../../processors/roll-up/intake.ts'
 import { Reading } from '../../../processors/roll-up/reading.ts'
@@ -55,6 +55,26 @@ describe('intake', () => {
     assert.deepEqual(it.values, { 1: 7, 2: 8 })
     it.take(batchFromText('other 1', { after: first }))
     assert.deepEqual(it.values, {})
+  })
+
+  it('knows the things of label sets that were let go', () => {
+    const it = gpus()
+    const first = batchFromText('util{gpu="0",pod="a"} 5\nutil{gpu="1",pod="a"} 6', { source: A })
+    it.take(first)
+    it.things.settle()
+    assert.equal(it.intake.taker(A, first.layout)!.knowsLabels, true)
+    letLabelsGo(first.layout)
+    const next = batchFromText('util{gpu="0",pod="a"} 7\nutil{gpu="1",pod="b"} 8', { source: A })
+    it.take(next)
+    assert.deepEqual(it.values, { 0: 7, 1: 8 })
+    const moved = Array.from(it.things.numbers()).filter(one => it.things.isMoved(one))
+    assert.deepEqual(
+      moved.map(one => it.things.keyOf(one)),
+      ['1'],
+    )
+    letLabelsGo(next.layout)
+    it.take(batchFromText('util{gpu="1",pod="b"} 9', { source: A }))
+    assert.deepEqual(it.values, { 1: 9 })
   })
 
   it('finds the numbers of a batch where they were before it came some way', () => {
@@ -163,7 +183,7 @@ describe('intake', () => {
   it('multiplies by the scales of the series and of the fact, exactly', () => {
     const it = gpus({ scale: scaleOf(100) })
     const { layout, ...batch } = batchFromText('util{gpu="0"} 29', { source: A })
-    it.take({ ...batch, layout: createLayout({ ...layout, scales: [scaleOf(1, 100)] }) })
+    it.take({ ...batch, layout: createLayout({ ...layout, labels: layout.labels, scales: [scaleOf(1, 100)] }) })
     assert.deepEqual(it.values, { 0: 29 })
   })
 

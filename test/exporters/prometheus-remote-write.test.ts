@@ -123,7 +123,7 @@ describe('prometheus_remote_write', () => {
       it('applies scales exactly', async () => {
         const writer = await start({ version })
         const batch = batchFromText('a 29', { timeMs: 1000 })
-        const layout = { ...batch.layout, id: -1, scales: [scaleOf(1, 100)] }
+        const layout = { ...batch.layout, id: -1, labels: batch.layout.labels, scales: [scaleOf(1, 100)] }
         await give(writer, { ...batch, layout })
         assert.equal(writer.receiver.samples().get('a{}')![0]!.value, 0.29)
       })

@@ -162,7 +162,7 @@ describe('cumulative_to_delta', () => {
   it('subtracts before it scales', async () => {
     const { processor, out } = await converter()
     const batch = batchFromText(counter(' 28'))
-    const layout = { ...batch.layout, scales: [scaleOf(1, 100)] }
+    const layout = { ...batch.layout, labels: batch.layout.labels, scales: [scaleOf(1, 100)] }
     processor.consume({ ...batch, layout })
     processor.consume({ ...batch, layout, values: Float64Array.of(57) })
     assert.equal(textFromBatch(out.at(-1)!), 'c 0.29\n')

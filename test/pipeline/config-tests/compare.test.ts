@@ -125,7 +125,7 @@ describe('comparing expected and live series', () => {
 
   it('applies the pending scale', () => {
     const batch = batchFromText('a 29\n')
-    const layout = { ...batch.layout, scales: [{ multiply: 1, divide: 100 }] }
+    const layout = { ...batch.layout, labels: batch.layout.labels, scales: [{ multiply: 1, divide: 100 }] }
     assert.deepEqual(diff('a 0.29\n', live({ ...batch, layout })), [])
   })
 

@@ -3,6 +3,7 @@
  */
 import { RefusedError, type Next } from '../component.ts'
 import { endBatch, type Batch, type Source } from '../model/batch.ts'
+import { columnCount } from '../model/layout.ts'
 
 /** Where a node hands its batches to. What is behind it can be exchanged between two batches, which is how a reload rewires. */
 export type Outlet = { readonly next: Next; connect(targets: readonly Next[]): void }
@@ -53,7 +54,8 @@ export function createWay(): Way {
     connect: outlet.connect,
     next(batch) {
       if (batch.outcome === 'removed') live.delete(batch.source)
-      else live.add(batch.source)
+      // Of most targets nothing is left where roll-ups are made: there is nothing to end.
+      else if (columnCount(batch.layout) > 0) live.add(batch.source)
       outlet.next(batch)
     },
     end(timeMs) {

@@ -5,7 +5,7 @@
 
 /** Where the results of a metric are in a batch: columns ascend with slots, without a gap. */
 export type Shape = {
-  /** By slot of the group; -1 where there is no series. */
+  /** By slot of the group, counted from the first; -1 where there is no series. Metrics with the same series may share them. */
   readonly columns: Int32Array
   readonly first: number
   readonly length: number
@@ -22,7 +22,7 @@ export type Placed = {
   readonly weights: Float64Array | undefined
 }
 
-/** Columns count from the first of the metric, so that metrics with the same series share an order. */
+/** Metrics with the same series share one: columns count from the first of the metric. */
 export type Order = {
   /** By column: where the value of its first contributor is. Where it is the only one, and weighs 1, that is the result. */
   readonly firsts: Int32Array
@@ -38,7 +38,7 @@ export type Order = {
 }
 
 /** Undefined if nobody contributes to some series. */
-export function orderOf(placed: Placed, { columns, first, length: width }: Shape): Order | undefined {
+export function orderOf(placed: Placed, { columns, length: width }: Shape): Order | undefined {
   const { slots, length, numbers, weights } = placed
   const begins = new Int32Array(width + 1)
   let silentCount = 0
@@ -46,7 +46,7 @@ export function orderOf(placed: Placed, { columns, first, length: width }: Shape
     if (!counts(placed, place)) continue
     const column = columns[slots[place]!]!
     if (column < 0) silentCount++
-    else begins[column - first + 1]!++
+    else begins[column + 1]!++
   }
   for (let column = 0; column < width; column++) {
     if (begins[column + 1] === 0) return undefined
@@ -64,7 +64,7 @@ export function orderOf(placed: Placed, { columns, first, length: width }: Shape
       silent[--silentCount] = number
       continue
     }
-    const at = next[column - first]!++
+    const at = next[column]!++
     members[at] = number
     if (itsWeights !== undefined) itsWeights[at] = weights![place]!
   }

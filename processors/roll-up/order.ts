@@ -11,6 +11,14 @@ export type Shape = {
   readonly length: number
 }
 
+export function haveSameColumns(one: Int32Array, other: Int32Array): boolean {
+  if (one === other) return true
+  if (one.length !== other.length) return false
+  const { length } = one
+  for (let slot = 0; slot < length; slot++) if (one[slot] !== other[slot]) return false
+  return true
+}
+
 /** Who belongs to which group, and where in a column of values the value of each is. */
 export type Placed = {
   /** By place; 0 is no group. There may be more room than places. */

@@ -4,7 +4,7 @@ import { withLabels, type Labels } from '../../pipeline/model/labels.ts'
 import { createLayout, EMPTY_LAYOUT, labelsAt, RunBuilder, type Layout } from '../../pipeline/model/layout.ts'
 import type { Metric } from '../../pipeline/model/series.ts'
 import type { Grouping } from './entity.ts'
-import type { Shape } from './order.ts'
+import { haveSameColumns, type Shape } from './order.ts'
 
 /** The results of one metric, by slot of the group; NaN where there is no series. */
 export type Results = {
@@ -70,15 +70,22 @@ export function createOutput(source: Source, grouping: Pick<Grouping, 'groups' |
     const metrics: Metric[] = []
     // In which values are collected before it is known how many there are.
     let room = new Float64Array(layout.metricOf.length + slots)
+    const lists = new Set(shapes.map(shape => shape.columns))
+    let columns = new Int32Array(slots)
     let length = 0
     for (let at = 0; at < results.length; at++) {
       const { metric, values, isEstimated } = results.at(at)!
       const first = length
       if (room.length < first + slots) room = resized(room, Math.ceil((first + slots) * 1.5))
-      const columns = new Int32Array(slots)
       length += number(values, columns, room.subarray(first))
-      const shape = { columns, first, length: length - first }
+      // Most metrics of an output have the same series, and many those that they had.
+      const known = lists.values().find(one => haveSameColumns(one, columns))
+      const shape = { columns: known ?? columns, first, length: length - first }
       next.push(shape)
+      if (known === undefined) {
+        lists.add(columns)
+        columns = new Int32Array(slots)
+      }
       metrics.push(metric)
       const marks = isEstimated?.slice()
       nextEstimates.push(marks)

@@ -1,5 +1,5 @@
 /** Columns of values by place that are kept from flush to flush. */
-import { roomFor } from './room.ts'
+import { resized, roomFor } from './room.ts'
 import type { Changed } from './slots.ts'
 
 /** What is known of contributors and changes only with them. */
@@ -35,7 +35,11 @@ export class FlushColumns {
 
   /** Forgets what nobody has asked for since a turn: much is asked for only when series come or go. */
   sweep(turn: number): void {
-    for (const [name, column] of this.#columns) if (column.turn < turn) this.#columns.delete(name)
+    for (const [name, { turn: its, values }] of this.#columns) {
+      if (its >= turn) continue
+      this.#columns.delete(name)
+      resized(values, 0)
+    }
   }
 
   get(name: string, turn: number, length: number, fill: (values: Float64Array) => void): Float64Array {

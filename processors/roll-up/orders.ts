@@ -1,6 +1,7 @@
 /** The orders in which metrics are added up, as far as they were needed since something changed. */
 import type { Aggregate } from '../../pipeline/catalog/output-schema.ts'
 import {
+  dropOrder,
   haveSameColumns,
   orderOf,
   writeResults,
@@ -32,6 +33,7 @@ export class Orders {
   /** Somebody has come, gone or moved. */
   forget(): void {
     this.#byShape = new WeakMap()
+    for (const its of this.#known.values()) for (const { order } of its) if (order !== undefined) dropOrder(order)
     this.#known.clear()
   }
 

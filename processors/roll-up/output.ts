@@ -5,6 +5,7 @@ import { createLayout, EMPTY_LAYOUT, labelsAt, RunBuilder, type Layout } from '.
 import type { Metric } from '../../pipeline/model/series.ts'
 import type { Grouping } from './entity.ts'
 import { haveSameColumns, type Shape } from './order.ts'
+import { resized } from './room.ts'
 
 /** The results of one metric, by slot of the group; NaN where there is no series. */
 export type Results = {
@@ -111,11 +112,6 @@ export function createOutput(source: Source, grouping: Pick<Grouping, 'groups' |
   }
 }
 
-/** One with the same content, as far as there is room. The memory of what was is free at once, and not only when garbage is looked for. */
-function resized(array: Float64Array<ArrayBuffer>, length: number): Float64Array<ArrayBuffer> {
-  return new Float64Array(array.buffer.transfer(length * array.BYTES_PER_ELEMENT))
-}
-
 /** The labels of a series by the slot of its group. */
 type Labelling = { of(slot: number, marks: Uint8Array | undefined): Labels }
 
@@ -220,6 +216,7 @@ function describe(
       labelsOf[column] = numbers[slot]!
     }
   }
+  resized(numbers, 0)
   // A list that grew has room for more, which a copy has not.
   return { labels: labels.slice(), metricOf, labelsOf }
 }

@@ -29,6 +29,27 @@ export class KnownColumns {
   }
 }
 
+/** For how many contributors something is so, of which mostly nobody asks who they are. */
+export class Marks {
+  count = 0
+  /** By place. */
+  #marks = new Uint8Array(0)
+  readonly #isAt: (place: number) => boolean
+
+  constructor(isAt: (place: number) => boolean) {
+    this.#isAt = isAt
+  }
+
+  update(changed: Iterable<number>, length: number): void {
+    this.#marks = roomFor(this.#marks, length)
+    for (const place of changed) {
+      const mark = Number(this.#isAt(place))
+      this.count += mark - this.#marks[place]!
+      this.#marks[place] = mark
+    }
+  }
+}
+
 /** What is worked out once for all who ask at one flush, in memory that is used again at the next if somebody asks again. */
 export class FlushColumns {
   readonly #columns = new Map<string, { values: Float64Array<ArrayBuffer>; turn: number }>()

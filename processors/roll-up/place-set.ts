@@ -20,7 +20,8 @@ export class PlaceSet implements Iterable<number> {
 
   add(place: number): void {
     if (this.has(place)) return
-    if (this.#size === this.#places.length) this.#places = resized(this.#places, Math.max(64, Math.ceil(this.#size * 1.5)))
+    if (this.#size === this.#places.length)
+      this.#places = resized(this.#places, Math.max(64, Math.ceil(this.#size * 1.5)))
     this.#marks = roomFor(this.#marks, place + 1)
     this.#places[this.#size++] = place
     this.#marks[place] = 1

@@ -77,5 +77,7 @@ export class NumberIndex<K> {
     const before = this.#places
     this.#places = new Int32Array(Math.max(LEAST_CAPACITY, Math.ceil(this.#size * ROOM)))
     for (const entry of before) if (entry !== 0) this.#places[this.#placeOf(this.#keyOf(entry - 1))] = entry
+    // Its memory is free at once: a table that has to grow is old, and garbage among what is old is looked for once in minutes.
+    before.buffer.transfer(0)
   }
 }

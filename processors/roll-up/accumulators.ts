@@ -3,6 +3,7 @@
  * the last bit where the numbers are integers.
  */
 import type { Aggregate } from '../../pipeline/catalog/output-schema.ts'
+import { roomFor } from './room.ts'
 
 /** By slot of the group. `count` is how many contributed; 0 is no series. */
 export type Accumulators = {
@@ -32,16 +33,19 @@ export function createAccumulators(slots: number, aggregate: Aggregate): Accumul
 
 /** Memory in which one metric after another is added up, so that it stays near the processor: what is in it holds until the next. */
 export class Workspace {
-  #whole = createAccumulators(0, 'sum')
+  #count = new Float64Array(0)
+  #main = new Float64Array(0)
+  #other = new Float64Array(0)
 
   /** As new. */
   accumulators(slots: number, aggregate: Aggregate): Accumulators {
-    if (this.#whole.count.length < slots) this.#whole = createAccumulators(Math.ceil(slots * 1.0625), aggregate)
-    const { count, main, other } = this.#whole
+    this.#count = roomFor(this.#count, slots)
+    this.#main = roomFor(this.#main, slots)
+    this.#other = roomFor(this.#other, slots)
     return {
-      count: count.subarray(0, slots).fill(0),
-      main: main.subarray(0, slots).fill(beginningOf(aggregate)),
-      other: other.subarray(0, slots).fill(0),
+      count: this.#count.subarray(0, slots).fill(0),
+      main: this.#main.subarray(0, slots).fill(beginningOf(aggregate)),
+      other: this.#other.subarray(0, slots).fill(0),
     }
   }
 }

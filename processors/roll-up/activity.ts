@@ -98,7 +98,7 @@ export function createActivity(
     const number = pairReadings.numbers[place]!
     // What it has done since is that of others, until it is known whose it is.
     if (number >= 0 && values.devices.isMoved(number)) return
-    const own = pairReadings.own[place]!
+    const own = pairReadings.ownAt(place)
     const ownMs = own < 0 ? NaN : lastRead(ownReadings, own)
     const hasOwn = ownMs === ownMs
     const { sinceMs } = states
@@ -149,7 +149,7 @@ export function createActivity(
     noteOwn(numbers, beforeMs = Infinity) {
       const its = new Set(numbers)
       for (let place = 0; place < pairs.list.length; place++) {
-        if (its.has(pairReadings.own[place]!)) note(place, beforeMs)
+        if (its.has(pairReadings.ownAt(place))) note(place, beforeMs)
       }
     },
     refresh(changedPairs) {

@@ -170,13 +170,16 @@ export class Pair implements PairRecord {
   readonly device: Device
   readonly holder: PodRecord | JobRecord
   readonly share: number
-  readonly #board: BoardRecord
 
-  constructor(device: Device, board: BoardRecord, holder: PodRecord | JobRecord, share: number) {
+  constructor(device: Device, holder: PodRecord | JobRecord, share: number) {
     this.device = device
-    this.#board = board
     this.holder = holder
     this.share = share
+  }
+
+  /** A device is a board, unless it is a part of one. */
+  get board(): BoardRecord {
+    return this.device
   }
 
   /** Whether both are of the same two, who may be other records by now. */
@@ -190,9 +193,26 @@ export class Pair implements PairRecord {
       attribute === 'gpu' ||
       attribute === 'uuid' ||
       attribute === 'model' ||
-      (attribute === 'node' && this.#board.node !== '')
-    return isOfBoard ? this.#board.get(attribute) : this.holder.get(attribute)
+      (attribute === 'node' && this.board.node !== '')
+    return isOfBoard ? this.board.get(attribute) : this.holder.get(attribute)
   }
+}
+
+class PartPair extends Pair {
+  readonly #board: BoardRecord
+
+  constructor(device: Device, board: BoardRecord, holder: PodRecord | JobRecord, share: number) {
+    super(device, holder, share)
+    this.#board = board
+  }
+
+  override get board(): BoardRecord {
+    return this.#board
+  }
+}
+
+export function pairOf(device: Device, board: BoardRecord, holder: PodRecord | JobRecord, share: number): Pair {
+  return board === device ? new Pair(device, holder, share) : new PartPair(device, board, holder, share)
 }
 
 export class Rest implements RestRecord {

@@ -1,5 +1,5 @@
 /** Columns of values by place that are kept from flush to flush. */
-import { roomFor } from './room.ts'
+import { resized, roomFor } from './room.ts'
 import type { Changed } from './slots.ts'
 
 /** What is known of contributors and changes only with them. */
@@ -29,13 +29,38 @@ export class KnownColumns {
   }
 }
 
+/** For how many contributors something is so, of which mostly nobody asks who they are. */
+export class Marks {
+  count = 0
+  /** By place. */
+  #marks = new Uint8Array(0)
+  readonly #isAt: (place: number) => boolean
+
+  constructor(isAt: (place: number) => boolean) {
+    this.#isAt = isAt
+  }
+
+  update(changed: Iterable<number>, length: number): void {
+    this.#marks = roomFor(this.#marks, length)
+    for (const place of changed) {
+      const mark = Number(this.#isAt(place))
+      this.count += mark - this.#marks[place]!
+      this.#marks[place] = mark
+    }
+  }
+}
+
 /** What is worked out once for all who ask at one flush, in memory that is used again at the next if somebody asks again. */
 export class FlushColumns {
   readonly #columns = new Map<string, { values: Float64Array<ArrayBuffer>; turn: number }>()
 
   /** Forgets what nobody has asked for since a turn: much is asked for only when series come or go. */
   sweep(turn: number): void {
-    for (const [name, column] of this.#columns) if (column.turn < turn) this.#columns.delete(name)
+    for (const [name, { turn: its, values }] of this.#columns) {
+      if (its >= turn) continue
+      this.#columns.delete(name)
+      resized(values, 0)
+    }
   }
 
   get(name: string, turn: number, length: number, fill: (values: Float64Array) => void): Float64Array {

@@ -5,7 +5,7 @@
 import { labelPairs, type Labels } from '../../pipeline/model/labels.ts'
 import type { Grouping } from './entity.ts'
 import type { Rule } from './rules.ts'
-import { roomFor } from './room.ts'
+import { resized, roomFor } from './room.ts'
 import type { Slots } from './slots.ts'
 import type { Things } from './things.ts'
 import type { Values } from './values.ts'
@@ -135,9 +135,7 @@ class Marks {
   }
 
   grow(capacity: number): void {
-    const grown = new Uint8Array(capacity)
-    grown.set(this.isKnown)
-    this.isKnown = grown
+    this.isKnown = resized(this.isKnown, capacity)
   }
 
   reset(number: number): void {

@@ -7,8 +7,18 @@ import type { ClusterTables } from '../../pipeline/cluster/tables.ts'
 import { haveChanged, recordLooks } from '../../pipeline/model/dependencies.ts'
 import { sharedWithLast } from '../../pipeline/model/shared.ts'
 import type { Tracked } from '../../pipeline/model/tracked.ts'
-import { CutBoard, Device, heldDevices, Pair, restsOf } from './board-records.ts'
-import type { Board, BoardRecord, Findings, Held, JobRecord, PairRecord, Rest, RestRecord } from './board-records.ts'
+import { CutBoard, Device, heldDevices, pairOf, restsOf } from './board-records.ts'
+import type {
+  Board,
+  BoardRecord,
+  Findings,
+  Held,
+  JobRecord,
+  Pair,
+  PairRecord,
+  Rest,
+  RestRecord,
+} from './board-records.ts'
 import { entityFrom } from './entity.ts'
 import { packed, unpacked, type OneOrMany } from './one-or-many.ts'
 import { recordOfPod, type PodChange, type PodRecord } from './pod-records.ts'
@@ -126,7 +136,7 @@ export class DeviceRecords {
       // Devices may name a job differently, so those of jobs are always looked at together.
       if (holder === undefined || job !== undefined) this.#loose.add(board.id)
       // A pod that the devices hang on is among the pods, except for the moment in which it goes.
-      if (holder !== undefined) pairs.push(new Pair(device, board, holder, share))
+      if (holder !== undefined) pairs.push(pairOf(device, board, holder, share))
     }
     return pairs
   }

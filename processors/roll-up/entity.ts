@@ -47,8 +47,9 @@ export class Grouping {
   /** By slot: how many belong to it. */
   #uses = new Uint32Array(0)
   readonly #free: number[] = []
-  /** Slots of groups that may belong to nobody. */
+  /** Slots of groups that may belong to nobody, and from which on there may be more: at the start these are all. */
   #idle: number[] = []
+  #firstNew = 1
   #version = 0
 
   /** `key` are the attributes without which there is no series. */
@@ -94,15 +95,19 @@ export class Grouping {
 
   /** Groups that nobody belongs to give their places back. */
   sweep(): void {
-    for (const slot of this.#idle) {
-      const labels = this.groups[slot]
-      if (labels === undefined || this.#uses[slot]! > 0) continue
-      this.#byLabels.delete(labels)
-      this.groups[slot] = undefined
-      this.#free.push(slot)
-      this.#version++
-    }
+    for (const slot of this.#idle) this.#sweepSlot(slot)
+    for (let slot = this.#firstNew; slot < this.groups.length; slot++) this.#sweepSlot(slot)
     this.#idle = []
+    this.#firstNew = this.groups.length
+  }
+
+  #sweepSlot(slot: number): void {
+    const labels = this.groups[slot]
+    if (labels === undefined || this.#uses[slot]! > 0) return
+    this.#byLabels.delete(labels)
+    this.groups[slot] = undefined
+    this.#free.push(slot)
+    this.#version++
   }
 
   #groupAmong(groups: Groups): Group | undefined {
@@ -118,7 +123,7 @@ export class Grouping {
     this.groups[slot] = labels
     this.#uses = roomFor(this.#uses, this.groups.length)
     this.#byLabels.add(slot)
-    this.#idle.push(slot)
+    if (slot < this.#firstNew) this.#idle.push(slot)
     this.#version++
     return slot
   }

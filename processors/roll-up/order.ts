@@ -3,12 +3,22 @@
  * other, straight into a batch. An order holds for as long as nobody comes, goes or moves, and no series does.
  */
 
+import { resized } from './room.ts'
+
 /** Where the results of a metric are in a batch: columns ascend with slots, without a gap. */
 export type Shape = {
-  /** By slot of the group; -1 where there is no series. */
+  /** By slot of the group, counted from the first; -1 where there is no series. Metrics with the same series may share them. */
   readonly columns: Int32Array
   readonly first: number
   readonly length: number
+}
+
+export function haveSameColumns(one: Int32Array, other: Int32Array): boolean {
+  if (one === other) return true
+  if (one.length !== other.length) return false
+  const { length } = one
+  for (let slot = 0; slot < length; slot++) if (one[slot] !== other[slot]) return false
+  return true
 }
 
 /** Who belongs to which group, and where in a column of values the value of each is. */
@@ -22,23 +32,23 @@ export type Placed = {
   readonly weights: Float64Array | undefined
 }
 
-/** Columns count from the first of the metric, so that metrics with the same series share an order. */
+/** Metrics with the same series share one: columns count from the first of the metric. */
 export type Order = {
   /** By column: where the value of its first contributor is. Where it is the only one, and weighs 1, that is the result. */
-  readonly firsts: Int32Array
+  readonly firsts: Int32Array<ArrayBuffer>
   /** All other columns. */
-  readonly several: Int32Array
+  readonly several: Int32Array<ArrayBuffer>
   /** By column, and one more: where its contributors begin. */
-  readonly begins: Int32Array
+  readonly begins: Int32Array<ArrayBuffer>
   /** By contributor, those of a column in the order of their places: where its value is, and what it weighs. */
-  readonly members: Int32Array
-  readonly weights: Float64Array | undefined
+  readonly members: Int32Array<ArrayBuffer>
+  readonly weights: Float64Array<ArrayBuffer> | undefined
   /** Where the values of those are whose groups have no series, because nobody in them has a value. */
-  readonly silent: Int32Array
+  readonly silent: Int32Array<ArrayBuffer>
 }
 
 /** Undefined if nobody contributes to some series. */
-export function orderOf(placed: Placed, { columns, first, length: width }: Shape): Order | undefined {
+export function orderOf(placed: Placed, { columns, length: width }: Shape): Order | undefined {
   const { slots, length, numbers, weights } = placed
   const begins = new Int32Array(width + 1)
   let silentCount = 0
@@ -46,7 +56,7 @@ export function orderOf(placed: Placed, { columns, first, length: width }: Shape
     if (!counts(placed, place)) continue
     const column = columns[slots[place]!]!
     if (column < 0) silentCount++
-    else begins[column - first + 1]!++
+    else begins[column + 1]!++
   }
   for (let column = 0; column < width; column++) {
     if (begins[column + 1] === 0) return undefined
@@ -64,17 +74,27 @@ export function orderOf(placed: Placed, { columns, first, length: width }: Shape
       silent[--silentCount] = number
       continue
     }
-    const at = next[column - first]!++
+    const at = next[column]!++
     members[at] = number
     if (itsWeights !== undefined) itsWeights[at] = weights![place]!
   }
+  resized(next, 0)
   const { firsts, several } = apart(begins, members, itsWeights)
+  const whole = { firsts, several, begins, members, weights: itsWeights, silent }
+  if (several.length > 0) return whole
   // Where all are alone nothing else is asked for.
-  if (several.length === 0) return { firsts, several, begins: NONE, members: NONE, weights: undefined, silent }
-  return { firsts, several, begins, members, weights: itsWeights, silent }
+  for (const array of [several, begins, members, itsWeights]) if (array !== undefined) resized(array, 0)
+  return { firsts, several: NONE, begins: NONE, members: NONE, weights: undefined, silent }
 }
 
 const NONE = new Int32Array(0)
+
+/** Gives the memory of an order back at once: it has lived until something changed, so it is old, and is made anew for all that there is. */
+export function dropOrder({ firsts, several, begins, members, weights, silent }: Order): void {
+  for (const array of [firsts, several, begins, members, weights, silent]) {
+    if (array !== undefined && array !== NONE) resized(array, 0)
+  }
+}
 
 function counts({ slots, numbers }: Placed, place: number): boolean {
   return slots[place] !== 0 && (numbers === undefined || numbers[place]! >= 0)
@@ -92,7 +112,7 @@ function apart(begins: Int32Array, members: Int32Array, weights: Float64Array | 
     const isAlone = begins[column + 1]! - begin === 1 && (weights === undefined || weights[begin] === 1)
     if (!isAlone) several[count++] = column
   }
-  return { firsts, several: several.slice(0, count) }
+  return { firsts, several: resized(several, count) }
 }
 
 export type OrderedAggregate = 'sum' | 'mean' | 'max'

@@ -1,10 +1,19 @@
 /** The orders in which metrics are added up, as far as they were needed since something changed. */
 import type { Aggregate } from '../../pipeline/catalog/output-schema.ts'
-import { orderOf, writeResults, type Order, type OrderedAggregate, type Placed, type Shape } from './order.ts'
+import {
+  dropOrder,
+  haveSameColumns,
+  orderOf,
+  writeResults,
+  type Order,
+  type OrderedAggregate,
+  type Placed,
+  type Shape,
+} from './order.ts'
 import type { Rule } from './rules.ts'
 import type { Members } from './sets.ts'
 
-type Known = Placed & { shape: Shape; readonly order: Order | undefined }
+type Known = Placed & { columns: Int32Array; readonly order: Order | undefined }
 
 /** Whether the results of a rule are sums, means or maxima of values, and nothing else. */
 export function isOrdered({ aggregate, isTotal, complement, zeroFor }: Rule, members: readonly Members[]): boolean {
@@ -24,6 +33,7 @@ export class Orders {
   /** Somebody has come, gone or moved. */
   forget(): void {
     this.#byShape = new WeakMap()
+    for (const its of this.#known.values()) for (const { order } of its) if (order !== undefined) dropOrder(order)
     this.#known.clear()
   }
 
@@ -52,28 +62,19 @@ export class Orders {
   /** Metrics that have the same contributors and the same series share one. */
   #orderOf(placed: Placed, shape: Shape): Order | undefined {
     const { slots, numbers, weights } = placed
+    const { columns } = shape
     let known = this.#known.get(slots)
     if (known === undefined) this.#known.set(slots, (known = []))
     const same = known.find(
-      one => one.numbers === numbers && one.weights === weights && haveSameSeries(one.shape, shape),
+      one => one.numbers === numbers && one.weights === weights && haveSameColumns(one.columns, columns),
     )
     if (same !== undefined) {
-      // The shape before may be one that nobody has any more.
-      same.shape = shape
+      // Those before may be some that nobody has any more.
+      same.columns = columns
       return same.order
     }
     const order = orderOf(placed, shape)
-    known.push({ ...placed, shape, order })
+    known.push({ ...placed, columns, order })
     return order
   }
-}
-
-function haveSameSeries(one: Shape, other: Shape): boolean {
-  if (one.length !== other.length || one.columns.length !== other.columns.length) return false
-  const { length } = one.columns
-  for (let slot = 0; slot < length; slot++) {
-    // Columns ascend with slots: those that are there are the same.
-    if (one.columns[slot]! < 0 !== other.columns[slot]! < 0) return false
-  }
-  return true
 }

@@ -6,9 +6,10 @@ import { roomFor } from './room.ts'
 import type { Values } from './values.ts'
 
 export class PairReadings {
-  /** By place of the pair: the number of its device, and that of its own reading; -1 if there is none. */
+  /** By place of the pair: the number of its device; -1 if there is none. */
   numbers = new Int32Array(0)
-  own = new Int32Array(0)
+  /** The number of its own reading; empty while none has any. */
+  #own = new Int32Array(0)
   /** As `numbers`, but of devices that are not shared: amounts of others are those of all who share them. Where none is, the same. */
   unshared = this.numbers
   /** Whether any pair has a reading of its own. */
@@ -37,7 +38,7 @@ export class PairReadings {
     const { pairs } = this.#model.devices
     const length = this.length
     this.numbers = roomFor(this.numbers, length)
-    this.own = roomFor(this.own, length)
+    if (this.#own.length > 0) this.#own = roomFor(this.#own, length)
     this.isShared = roomFor(this.isShared, length)
     const { devices } = this.#values
     const isOther = this.#followOwn() || this.#version !== devices.version
@@ -47,9 +48,14 @@ export class PairReadings {
       if (this.#set(place, pairs.list[place]) || pairs.changed.has(place)) changed.push(place)
     }
     this.changed = changed
-    this.hasOwn = this.own.subarray(0, length).some(number => number >= 0)
+    this.hasOwn = this.#own.subarray(0, length).some(number => number >= 0)
     const hasShared = this.isShared.subarray(0, length).includes(1)
     this.unshared = hasShared ? this.numbers.map((number, i) => (this.isShared[i] === 1 ? -1 : number)) : this.numbers
+  }
+
+  /** The number of the reading that a pair has of its own; -1 if there is none. */
+  ownAt(place: number): number {
+    return this.#own.length === 0 ? -1 : this.#own[place]!
   }
 
   /** Everybody has followed. */
@@ -59,13 +65,18 @@ export class PairReadings {
 
   /** Whether something is another. */
   #set(place: number, pair: PairRecord | undefined): boolean {
-    const [number, own] = [this.numbers[place], this.own[place]]
+    const [number, own] = [this.numbers[place], this.ownAt(place)]
     const isShared = pair !== undefined && pair.device.assignment.isShared
     this.numbers[place] = pair === undefined ? -1 : this.#values.devices.find(pair.device.key)
     // The exporter of the GPU says that it is there, and whose.
-    this.own[place] = isShared && this.numbers[place]! >= 0 ? this.ownOf(pair) : -1
+    this.#setOwn(place, isShared && this.numbers[place]! >= 0 ? this.ownOf(pair) : -1)
     this.isShared[place] = Number(isShared)
-    return this.numbers[place] !== number || this.own[place] !== own
+    return this.numbers[place] !== number || this.ownAt(place) !== own
+  }
+
+  #setOwn(place: number, number: number): void {
+    if (number >= 0 && this.#own.length === 0) this.#own = new Int32Array(this.numbers.length).fill(-1)
+    if (this.#own.length > 0) this.#own[place] = number
   }
 
   /** Whether any is another. */

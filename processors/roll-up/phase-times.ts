@@ -26,6 +26,7 @@ export type PhaseTimes = {
 }
 
 const NONE: Stretches = { Pending: [], Running: [] }
+const NO_PODS: Record<string, Stretches> = Object.freeze({})
 const PHASES: readonly Phase[] = ['Pending', 'Running']
 /** How long a workload without pods is remembered: one that was preempted comes back. */
 const FORGET_MS = 3_600_000
@@ -36,13 +37,13 @@ const MOST_STRETCHES = 256
 class WorkloadTimes {
   gone: Stretches
   /** By pod, what was known before it changed; after a restart also of those that are gone since. */
-  readonly known: Record<string, Stretches>
+  known: Record<string, Stretches>
   workload: KeyedEntity | undefined
   readonly #lastMs: () => number
 
   constructor({ gone, pods }: KeptTimes, lastMs: () => number) {
     this.gone = gone
-    this.known = { ...pods }
+    this.known = pods === NO_PODS ? NO_PODS : { ...pods }
     this.#lastMs = lastMs
   }
 
@@ -64,7 +65,9 @@ class WorkloadTimes {
 
   /** A pod is another one from now on. */
   change({ key, pod }: PodRecord): void {
-    this.known[key] = stretchesOf(pod, this.#lastMs(), this.known[key])
+    const stretches = stretchesOf(pod, this.#lastMs(), this.known[key])
+    if (this.known === NO_PODS) this.known = {}
+    this.known[key] = stretches
   }
 
   /** A pod is gone. */
@@ -95,11 +98,12 @@ export function createPhaseTimes(): PhaseTimes {
   const sums = { Pending: new Float64Array(0), Running: new Float64Array(0) }
   const begins = { Pending: new Float64Array(0), Running: new Float64Array(0) }
   let lastMs = NaN
+  const lastOf = (): number => lastMs
   let length = 0
 
   function timesOf(id: string): WorkloadTimes {
     let times = kept.get(id)
-    if (times === undefined) kept.set(id, (times = new WorkloadTimes({ gone: NONE, pods: {} }, () => lastMs)))
+    if (times === undefined) kept.set(id, (times = new WorkloadTimes({ gone: NONE, pods: NO_PODS }, lastOf)))
     return times
   }
 
@@ -144,7 +148,7 @@ export function createPhaseTimes(): PhaseTimes {
     kept,
     restored() {
       for (const [id, times] of kept as Map<string, KeptTimes | WorkloadTimes>) {
-        if (!(times instanceof WorkloadTimes)) kept.set(id, new WorkloadTimes(times, () => lastMs))
+        if (!(times instanceof WorkloadTimes)) kept.set(id, new WorkloadTimes(times, lastOf))
       }
     },
     refresh(workloads, changes, nowMs) {

@@ -1,6 +1,6 @@
 /** Contributors whose values are read: GPUs, pairs, containers, hosts, what is left of GPUs, and series as they are. */
 import { getLabel, type Labels } from '../../pipeline/model/labels.ts'
-import { KnownColumns } from './columns.ts'
+import { KnownColumns, Marks } from './columns.ts'
 import { meets, type Contributors } from './contributors.ts'
 import type { BoardNumbers, Part } from './board-numbers.ts'
 import { heldDevices, type BoardRecord } from './board-records.ts'
@@ -101,20 +101,12 @@ export function pairContributors(
   const read = values.flushColumns()
   const share = (place: number): number => pairs.list[place]?.share ?? NaN
   const weight = (place: number): number => pairs.list[place]?.device.assignment.weight ?? NaN
-  const equal = new Map<Float64Array, boolean>()
+  const uneven = {
+    weight: new Marks(place => isUneven(weight(place))),
+    share: new Marks(place => isUneven(weight(place) * share(place))),
+  }
   /** By value. */
   const estimated = new Map<string, Uint8Array<ArrayBuffer>>()
-
-  /** Whether all weigh 1, as they do where no GPU is cut or shared: then nothing needs to be weighed. */
-  function areEqual(weights: Float64Array): boolean {
-    let its = equal.get(weights)
-    if (its === undefined) {
-      its = true
-      for (let i = 0; i < pairs.list.length && its; i++) its = weights[i] === 1 || weights[i] !== weights[i]
-      equal.set(weights, its)
-    }
-    return its
-  }
 
   /** Gives those who share a device and have no reading what is left of it. */
   function divide(result: Float64Array, column: Float64Array, key: string): void {
@@ -142,7 +134,7 @@ export function pairContributors(
     },
     refresh() {
       known.update(readings.changed, pairs.list.length)
-      equal.clear()
+      for (const marks of Object.values(uneven)) marks.update(readings.changed, pairs.list.length)
       return readings.changed
     },
     entity(level, place) {
@@ -150,9 +142,9 @@ export function pairContributors(
       return pair && at(level, pair, pair.get('node') ?? '')
     },
     weights(kind) {
-      const isShare = kind === 'share'
-      const weights = isShare ? known.get('share', place => weight(place) * share(place)) : known.get('weight', weight)
-      return areEqual(weights) ? undefined : weights
+      // Where no GPU is cut or shared all weigh 1: nothing needs to be weighed.
+      if (uneven[kind === 'share' ? 'share' : 'weight'].count === 0) return undefined
+      return kind === 'share' ? known.get('share', place => weight(place) * share(place)) : known.get('weight', weight)
     },
     estimates: ({ key }) => estimated.get(key),
     unplaced(spec) {
@@ -174,6 +166,11 @@ export function pairContributors(
   }
 }
 
+/** NaN is nobody. */
+function isUneven(weight: number): boolean {
+  return weight !== 1 && weight === weight
+}
+
 /** The readings of devices; of a shared one no amounts, which are those of all who share it. */
 function gather(
   result: Float64Array,
@@ -187,9 +184,10 @@ function gather(
 }
 
 /** Who has a reading of its own has that. */
-function preferOwn(result: Float64Array, length: number, column: Float64Array, { own }: PairReadings): void {
+function preferOwn(result: Float64Array, length: number, column: Float64Array, readings: PairReadings): void {
   for (let i = 0; i < length; i++) {
-    const value = own[i]! < 0 ? NaN : column[own[i]!]!
+    const own = readings.ownAt(i)
+    const value = own < 0 ? NaN : column[own]!
     if (value === value) result[i] = value
   }
 }

@@ -4,6 +4,7 @@
  * A thing may be shown by several sources. Of their samples the freshest counts, and of two of one time the larger, so that the order
  * in which targets are scraped means nothing.
  */
+import { resized } from './room.ts'
 import type { Things } from './things.ts'
 
 export type ReadingOptions = {
@@ -37,9 +38,9 @@ export class Reading {
    * When samples are from. Undefined while all of a source are from when it was read last, as those of nearly all sources are: then that
    * is kept by source.
    */
-  #times: Float64Array | undefined
+  #times: Float64Array<ArrayBuffer> | undefined
   /** When a sample was last above the threshold; NaN if never. */
-  active: Float64Array | undefined
+  active: Float64Array<ArrayBuffer> | undefined
   readonly things: Things
   readonly activeAbove: number | undefined
   readonly isIncrease: boolean
@@ -47,7 +48,7 @@ export class Reading {
   /** What counters showed that are not shown now, by the key of the thing, the oldest first. */
   readonly left = new Map<string, number>()
   #owners = new Int32Array(0)
-  #counters: { values: Float64Array; times: Float64Array } | undefined
+  #counters: { values: Float64Array<ArrayBuffer>; times: Float64Array<ArrayBuffer> } | undefined
   /** By thing, all sources that show it, where there are several, with what those showed last that do not count; counters have no such. */
   readonly #contested = new Map<number, Map<number, Sample | undefined>>()
 
@@ -71,9 +72,7 @@ export class Reading {
     if (this.#counters !== undefined) {
       this.#counters = { values: grown(this.#counters.values, capacity), times: grown(this.#counters.times, capacity) }
     }
-    const owners = new Int32Array(capacity)
-    owners.set(this.#owners)
-    this.#owners = owners
+    this.#owners = resized(this.#owners, capacity)
   }
 
   /** A thing that comes back goes on counting where it was. */
@@ -108,7 +107,7 @@ export class Reading {
   }
 
   /** From now on samples have times of their own. */
-  #ownTimes(): Float64Array {
+  #ownTimes(): Float64Array<ArrayBuffer> {
     return (this.#times ??= Float64Array.from(this.#owners, (_, number) => this.timeOf(number)))
   }
 
@@ -285,8 +284,7 @@ export class Reading {
   }
 }
 
-function grown(array: Float64Array, capacity: number): Float64Array<ArrayBuffer> {
-  const result = new Float64Array(capacity).fill(NaN)
-  result.set(array)
-  return result
+function grown(array: Float64Array<ArrayBuffer>, capacity: number): Float64Array<ArrayBuffer> {
+  const known = array.length
+  return resized(array, capacity).fill(NaN, known)
 }

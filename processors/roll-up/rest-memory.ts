@@ -35,10 +35,15 @@ export function createRestMemory(
   const spec = usedMemory(rules)
   if (spec === undefined) return result => void result.fill(NaN)
 
-  function restOf(record: RestRecord, total: number, used: Float64Array, own: Float64Array): number {
+  /** There are few rests: what all other devices use is asked by nobody. */
+  function usedOn(number: number): number {
+    return values.evaluateOne('device', spec!, number)
+  }
+
+  function restOf(record: RestRecord, total: number, own: Float64Array): number {
     const { device, board, beside, gpus } = record
     const { rest } = device.assignment
-    if (beside !== undefined) return beside.includes(device) ? NaN : besideMemory(total, beside, used)
+    if (beside !== undefined) return beside.includes(device) ? NaN : besideMemory(total, beside)
     const measured = values.own.length === 0 ? NOTHING : measuredOn(board.pairs, device, own)
     if (sharedMemory === 'measured') return Math.max(0, total - measured.used)
     const left = divided(total, measured, rest.share)
@@ -46,9 +51,9 @@ export function createRestMemory(
   }
 
   /** What a board uses, where the exporter shows it, and none of its instances. */
-  function besideMemory(total: number, instances: readonly DeviceRecord[], used: Float64Array): number {
+  function besideMemory(total: number, instances: readonly DeviceRecord[]): number {
     const numbers = instances.map(({ key }) => values.devices.find(key)).filter(number => number >= 0)
-    const ofInstances = numbers.map(number => used[number]!).filter(value => !Number.isNaN(value))
+    const ofInstances = numbers.map(usedOn).filter(value => !Number.isNaN(value))
     const left = ofInstances.reduce((rest, value) => rest - value, total)
     return left > 0 ? left : NaN
   }
@@ -67,7 +72,6 @@ export function createRestMemory(
   }
 
   return (result, numbers, parts) => {
-    const used = values.evaluate('device', spec)
     const own = values.evaluate('own', spec)
     const isUnknown = sharedMemory === 'measured' && values.own.length === 0
     const { length } = rests.list
@@ -75,9 +79,9 @@ export function createRestMemory(
       const number = numbers[place]!
       const part = parts[place]!
       if (number < 0) result[place] = NaN
-      else if (part === SHARED && isUnknown) result[place] = Math.max(0, used[number]!)
-      else if (part < 0) result[place] = restOf(rests.list[place]!, used[number]!, used, own)
-      else result[place] = used[number]! * part
+      else if (part === SHARED && isUnknown) result[place] = Math.max(0, usedOn(number))
+      else if (part < 0) result[place] = restOf(rests.list[place]!, usedOn(number), own)
+      else result[place] = usedOn(number) * part
     }
   }
 }

@@ -4,12 +4,14 @@
  */
 import { hashString } from '../../pipeline/model/intern.ts'
 import { NumberIndex } from '../../pipeline/model/number-index.ts'
+import { PlaceSet } from './place-set.ts'
+import { roomFor } from './room.ts'
 
 export class Places<T> {
   /** By place; undefined where nobody is. */
   readonly list: (T | undefined)[] = []
   readonly #free: number[] = []
-  #changed = new Set<number>()
+  readonly #changed = new PlaceSet()
   #begun: number[] = []
 
   get size(): number {
@@ -17,7 +19,7 @@ export class Places<T> {
   }
 
   /** Places where somebody else is, or nobody any more, since the last `settle`. */
-  get changed(): ReadonlySet<number> {
+  get changed(): Pick<PlaceSet, 'size' | 'has' | typeof Symbol.iterator> {
     return this.#changed
   }
 
@@ -56,7 +58,7 @@ export class Places<T> {
   }
 
   settle(): void {
-    if (this.#changed.size > 0) this.#changed = new Set()
+    this.#changed.clear()
     if (this.#begun.length > 0) this.#begun = []
   }
 }
@@ -125,11 +127,7 @@ export class Attendance {
   }
 
   mark(place: number): void {
-    if (place >= this.#rounds.length) {
-      const rounds = new Uint32Array(Math.max(64, place * 2))
-      rounds.set(this.#rounds)
-      this.#rounds = rounds
-    }
+    this.#rounds = roomFor(this.#rounds, place + 1)
     if (this.#rounds[place] === this.#round) return
     this.#rounds[place] = this.#round
     this.#count++

@@ -27,6 +27,7 @@ import {
 } from './read-contributors.ts'
 import type { RestMemory } from './rest-memory.ts'
 import type { Rule } from './rules.ts'
+import { roomFor } from './room.ts'
 import { Slots, type Changed } from './slots.ts'
 import type { Times } from './times.ts'
 import type { Values } from './values.ts'
@@ -168,7 +169,7 @@ function activeContributors(holders: Contributors, times: Times): Contributors {
     refresh: () => holders.refresh(),
     entity: (level, place) => holders.entity(level, place),
     values() {
-      if (seconds.length < holders.length) seconds = new Float64Array(Math.ceil(holders.length * 1.25))
+      seconds = roomFor(seconds, holders.length)
       for (let place = 0; place < holders.length; place++) seconds[place] = times.at(place) / 1000
       return seconds
     },

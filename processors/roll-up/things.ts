@@ -5,7 +5,7 @@
 import { hashString } from '../../pipeline/model/intern.ts'
 import { EMPTY_LABELS, type Labels } from '../../pipeline/model/labels.ts'
 import { NumberIndex } from '../../pipeline/model/number-index.ts'
-import { grownTo, roomFor } from './room.ts'
+import { resized, roomFor } from './room.ts'
 
 /** Something with an entry for each thing. */
 type Column = {
@@ -145,9 +145,9 @@ export class Things {
 
   #grow(): void {
     const capacity = Math.ceil(this.capacity * GROWTH)
-    this.#uses = grownTo(this.#uses, capacity)
-    this.#shown = grownTo(this.#shown, capacity)
-    this.#isMoved = grownTo(this.#isMoved, capacity)
+    this.#uses = resized(this.#uses, capacity)
+    this.#shown = resized(this.#shown, capacity)
+    this.#isMoved = resized(this.#isMoved, capacity)
     for (const column of this.#columns) column.grow(this.capacity)
   }
 }

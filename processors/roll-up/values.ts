@@ -40,6 +40,8 @@ export type Values = {
   sweep(since: number): void
   /** Of GPUs, containers, hosts or series, once a turn. There may be more room than things. */
   evaluate(kind: ThingKind, value: ValueSpec): Float64Array
+  /** The same of one of them, for who needs few: it has to be one that there is. */
+  evaluateOne(kind: ThingKind, value: ValueSpec, number: number): number
   /** The clock has been set back: nothing is from later than now. */
   notAfter(nowMs: number): void
   /** The readings by which a thing is seen to be busy. */
@@ -154,6 +156,7 @@ export function createValues(rules: readonly Rule[], facts: ReadonlyMap<string, 
       const { length } = things[kind]
       return columns[kind].get(spec.key, turn, length, result => evaluate(terms, result, length, spec.atMost))
     },
+    evaluateOne: (kind, spec, number) => evaluateOne(compile(kind, spec).terms, number, spec.atMost),
     notAfter(nowMs) {
       for (const one of Object.values(things)) one.notAfter(nowMs)
       for (const reading of known.values()) reading.notAfter(nowMs)
@@ -218,6 +221,22 @@ function evaluate(terms: readonly CompiledTerm[], result: Float64Array, length: 
     })
   })
   if (atMost !== Infinity) for (let i = 0; i < length; i++) if (result[i]! > atMost) result[i] = atMost
+}
+
+/** As `evaluate` does, of one. */
+function evaluateOne(terms: readonly CompiledTerm[], number: number, atMost: number): number {
+  let result = NaN
+  for (let at = 0; at < terms.length; at++) {
+    const { sign, alternatives } = terms[at]!
+    if (alternatives.length === 0) result = NaN
+    for (let choice = 0; choice < alternatives.length; choice++) {
+      const { reading, scale } = alternatives[choice]!
+      const value = (sign * reading.values[number]! * scale.multiply) / scale.divide
+      if (choice > 0) result = result === result ? result : value
+      else result = at === 0 ? value : result + value
+    }
+  }
+  return result > atMost ? atMost : result
 }
 
 function identifier(

@@ -30,7 +30,7 @@ function activityOf({ isWanted = true } = {}) {
   const workloads = { all: new Roster<Keyed>(keyOf) }
   const podChanges: { before: unknown; now: unknown }[] = []
   const model = { devices: { pairs, jobs, boards }, pods, workloads, podChanges } as unknown as Model
-  const pairReadings = { numbers: [] as number[], own: [-1, -1], length: 0 }
+  const pairReadings = { numbers: [] as number[], ownAt: () => -1, length: 0 }
   const activity = createActivity(
     values,
     isWanted ? SPEC : undefined,

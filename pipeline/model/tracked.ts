@@ -52,7 +52,7 @@ export function createTracked<V>(): Tracked<V> {
   const sweep = sweepMap(missing, (key, entry) => {
     if (entry.deref() === undefined) missing.delete(key)
   })
-  const sweeper = new Sweeper(sweep)
+  const sweeper = new Sweeper(sweep, () => missing.size)
   let whileEmpty: Cell<V> | undefined
 
   function entryOf(key: string): Cell<V> {

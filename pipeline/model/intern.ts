@@ -20,7 +20,7 @@ const LEAST_CAPACITY = 16
 /** Parts of the capacity of a segment: how full it may be, and what is in it after it grew. A Map has room for twice as much as is in it. */
 const FULLEST = 0.88
 const AFTER_GROWTH = 0.78
-const EMPTIEST = 0.5
+const EMPTIEST = 0.7
 /** A segment that has grown to so many places becomes two, unless a million things or one hash have made it that deep. */
 const LARGEST_SEGMENT = 2048
 const DEEPEST = 12

@@ -17,25 +17,27 @@ export function createInternTable<T extends object>(): InternTable<T> {
 }
 
 const LEAST_CAPACITY = 16
-/** Parts of the capacity of a segment: how full it may be, and what is in it after it grew. A Map has room for twice as much as is in it. */
-const FULLEST = 0.88
-const AFTER_GROWTH = 0.78
-const EMPTIEST = 0.7
-/** A segment that has grown to so many places becomes two, unless a million things or one hash have made it that deep. */
-const LARGEST_SEGMENT = 2048
-const DEEPEST = 12
+/** Parts of the capacity. */
+const FULLEST = 0.85
+const EMPTIEST = 0.4
+/** What the capacity is after either, in parts of what is in it. */
+const ROOM = 1.4
+/** A page has so many entries. */
+const PAGE_BITS = 10
+const PAGE = 1 << PAGE_BITS
 
 /**
- * An open table: a thing is at the place that its hash tells, or at the next one that was free. A hash is not an identity: things with
- * equal hashes are told apart by `same`.
+ * An open table of numbers: the number of a thing is at the place that its hash tells, or at the next one that was free. A hash is not an
+ * identity: things with equal hashes are told apart by `same`.
  *
- * It is made of segments, each of which grows by itself. So it can be nearly full and is never there twice, as a large table is that
- * is copied into a larger one; and a few kilobytes are all that is left behind.
+ * Things and hashes lie by number and without gaps in pages, which stay where they are when the table grows: arrays that hang on something
+ * old are old when they are left behind, and only a collection of the whole heap finds them.
  */
 class OpenTable<T extends object> implements InternTable<T> {
-  /** By the first bits of a hash. A segment that has not been divided as often as others is there several times, in a row. */
-  #segments = [new Segment<T>(0, LEAST_CAPACITY)]
-  #depth = 0
+  /** Numbers plus one; 0 is free. */
+  #places = new Int32Array(LEAST_CAPACITY)
+  readonly #hashes: Int32Array[] = []
+  readonly #refs: (WeakRef<T> | undefined)[][] = []
   #size = 0
   #swept = 0
   readonly #sweeper = new Sweeper(
@@ -48,171 +50,113 @@ class OpenTable<T extends object> implements InternTable<T> {
   }
 
   intern(hash: number, same: (known: T) => boolean, make: () => T): T {
-    // Of a product the upper bits hang on all bits.
-    const mixed = Math.imul(hash, 0x9e3779b1)
-    const known = this.#segmentOf(mixed).find(mixed, same)
-    if (known !== undefined) return known
-    const one = make()
-    // Making it may have added others.
-    let segment = this.#segmentOf(mixed)
-    for (; segment.isFull && segment.isLargest && segment.depth < DEEPEST; segment = this.#segmentOf(mixed)) {
-      this.#divide(segment, mixed)
+    // Hashes are compared with what can be in a page of them.
+    const whole = hash | 0
+    for (let place = this.#firstPlace(whole); this.#places[place] !== 0; place = this.#after(place)) {
+      const number = this.#places[place]! - 1
+      if (this.#hashOf(number) !== whole) continue
+      const known = this.#refOf(number).deref()
+      if (known !== undefined && same(known)) return known
     }
-    segment.add(mixed, new WeakRef(one))
-    this.#size++
-    this.#sweeper.added(one, hash)
+    const one = make()
+    this.#add(whole, new WeakRef(one))
+    this.#sweeper.added(one, whole)
     return one
   }
 
-  #segmentOf(mixed: number): Segment<T> {
-    return this.#segments[this.#indexOf(mixed)]!
+  #hashOf(number: number): number {
+    return this.#hashes[number >>> PAGE_BITS]![number & (PAGE - 1)]!
   }
 
-  #indexOf(mixed: number): number {
-    // A shift by 32 is none.
-    return this.#depth === 0 ? 0 : mixed >>> (32 - this.#depth)
+  #refOf(number: number): WeakRef<T> {
+    return this.#refs[number >>> PAGE_BITS]![number & (PAGE - 1)]!
   }
 
-  #divide(segment: Segment<T>, mixed: number): void {
-    if (segment.depth === this.#depth) {
-      this.#segments = this.#segments.flatMap(one => [one, one])
-      this.#depth++
-      this.#swept *= 2
+  #add(hash: number, ref: WeakRef<T>): void {
+    const number = this.#size++
+    if (number === this.#refs.length * PAGE) {
+      this.#hashes.push(new Int32Array(PAGE))
+      this.#refs.push(Array.from({ length: PAGE }))
     }
-    const half = 1 << (this.#depth - segment.depth - 1)
-    const first = this.#indexOf(mixed) & -(half * 2)
-    const [lower, upper] = segment.halves()
-    this.#segments.fill(lower, first, first + half)
-    this.#segments.fill(upper, first + half, first + half * 2)
+    this.#write(number, hash, ref)
+    if (this.#size > this.#places.length * FULLEST) this.#resize()
+    else this.#place(number, hash)
   }
 
-  #sweep(count: number): void {
-    for (let met = 0, passed = 0; met < count && passed <= this.#segments.length; passed++) {
-      const segment = this.#segments[this.#swept]!
-      const before = segment.size
-      met += segment.sweep(count - met)
-      this.#size += segment.size - before
-      if (segment.isBegun) return
-      const next = this.#swept + (1 << (this.#depth - segment.depth))
-      this.#swept = next < this.#segments.length ? next : 0
-    }
-  }
-}
-
-/** The things whose hashes begin with the same bits, `depth` of them. */
-class Segment<T extends object> {
-  readonly depth: number
-  size = 0
-  #hashes: Int32Array
-  #refs: (WeakRef<T> | undefined)[]
-  #swept = 0
-
-  constructor(depth: number, capacity: number) {
-    this.depth = depth
-    this.#hashes = new Int32Array(capacity)
-    this.#refs = Array.from({ length: capacity })
+  #write(number: number, hash: number, ref: WeakRef<T> | undefined): void {
+    this.#hashes[number >>> PAGE_BITS]![number & (PAGE - 1)] = hash
+    this.#refs[number >>> PAGE_BITS]![number & (PAGE - 1)] = ref
   }
 
-  get isFull(): boolean {
-    return this.size >= this.#refs.length * FULLEST
-  }
-
-  get isLargest(): boolean {
-    return this.#refs.length >= LARGEST_SEGMENT
-  }
-
-  /** Whether some, and not all, of it has been swept. */
-  get isBegun(): boolean {
-    return this.#swept > 0
-  }
-
-  find(hash: number, same: (known: T) => boolean): T | undefined {
-    const [hashes, refs] = [this.#hashes, this.#refs]
-    for (let place = this.#firstPlace(hash); refs[place] !== undefined; place = this.#after(place)) {
-      if (hashes[place] !== hash) continue
-      const known = refs[place]!.deref()
-      if (known !== undefined && same(known)) return known
-    }
-    return undefined
-  }
-
-  add(hash: number, ref: WeakRef<T>): void {
-    if (this.isFull) this.#resize()
-    this.#put(hash, ref)
-  }
-
-  /** By the next bit. */
-  halves(): readonly [Segment<T>, Segment<T>] {
-    const capacity = Math.ceil(this.size / 2 / AFTER_GROWTH)
-    const halves = [new Segment<T>(this.depth + 1, capacity), new Segment<T>(this.depth + 1, capacity)] as const
-    this.#refs.forEach((ref, place) => {
-      const hash = this.#hashes[place]!
-      if (ref !== undefined) halves[((hash << this.depth) >>> 31) as 0 | 1].add(hash, ref)
-    })
-    return halves
-  }
-
-  /** Clears places whose thing was collected until it has met so many things that are there, or is through; how many it has met. */
-  sweep(count: number): number {
-    let met = 0
-    while (met < count && this.#swept < this.#refs.length) {
-      const ref = this.#refs[this.#swept]
-      // What follows moves into a place that is cleared, so that is looked at again.
-      if (ref !== undefined && ref.deref() === undefined) this.#clear(this.#swept)
-      else {
-        this.#swept++
-        if (ref !== undefined) met++
-      }
-    }
-    if (this.#swept < this.#refs.length) return met
-    this.#swept = 0
-    if (this.size < this.#refs.length * EMPTIEST && this.#refs.length > LEAST_CAPACITY) this.#resize()
-    return met
-  }
-
-  #put(hash: number, ref: WeakRef<T>): void {
+  #place(number: number, hash: number): void {
     let place = this.#firstPlace(hash)
-    while (this.#refs[place] !== undefined) place = this.#after(place)
-    this.#hashes[place] = hash
-    this.#refs[place] = ref
-    this.size++
+    while (this.#places[place] !== 0) place = this.#after(place)
+    this.#places[place] = number + 1
+  }
+
+  #placeOf(number: number): number {
+    let place = this.#firstPlace(this.#hashOf(number))
+    while (this.#places[place] !== number + 1) place = this.#after(place)
+    return place
   }
 
   #firstPlace(hash: number): number {
-    // Capacities need be no powers of two.
-    return Math.floor((((hash << this.depth) >>> 0) / 2 ** 32) * this.#refs.length)
+    // Of a product the upper bits hang on all bits, and capacities need be no powers of two.
+    return Math.floor(((Math.imul(hash, 0x9e3779b1) >>> 0) / 2 ** 32) * this.#places.length)
   }
 
   #after(place: number): number {
-    return place + 1 < this.#refs.length ? place + 1 : 0
+    return place + 1 < this.#places.length ? place + 1 : 0
   }
 
   #resize(): void {
-    const [hashes, refs] = [this.#hashes, this.#refs]
-    const capacity = Math.max(LEAST_CAPACITY, Math.ceil(this.size / AFTER_GROWTH))
-    this.#hashes = new Int32Array(capacity)
-    this.#refs = Array.from({ length: capacity })
-    this.size = 0
-    for (let place = 0; place < refs.length; place++) {
-      const ref = refs[place]
-      if (ref !== undefined) this.#put(hashes[place]!, ref)
+    // Its memory is free at once, and not with the array.
+    this.#places.buffer.transfer(0)
+    this.#places = new Int32Array(Math.max(LEAST_CAPACITY, Math.ceil(this.#size * ROOM)))
+    for (let number = 0; number < this.#size; number++) this.#place(number, this.#hashOf(number))
+  }
+
+  /** Until it has met so many that are there: who is not is cleared. */
+  #sweep(count: number): void {
+    for (let met = 0, passed = 0; met < count && passed < this.#size;) {
+      if (this.#swept >= this.#size) this.#swept = 0
+      // The last one comes to its place, so that is looked at again.
+      if (this.#refOf(this.#swept).deref() === undefined) this.#delete(this.#swept)
+      else {
+        this.#swept++
+        passed++
+        met++
+      }
     }
+    if (this.#size < this.#places.length * EMPTIEST && this.#places.length > LEAST_CAPACITY) this.#resize()
+  }
+
+  #delete(number: number): void {
+    this.#clear(this.#placeOf(number))
+    const last = --this.#size
+    if (number !== last) {
+      this.#places[this.#placeOf(last)] = number + 1
+      this.#write(number, this.#hashOf(last), this.#refOf(last))
+    }
+    this.#write(last, 0, undefined)
+    // One page is kept for those that come next.
+    if ((this.#refs.length - 2) * PAGE < last) return
+    this.#hashes.pop()
+    this.#refs.pop()
   }
 
   /** Whatever was put behind it because it was taken moves up: who looks for something stops at the first place that is free. */
   #clear(place: number): void {
-    const { length } = this.#refs
+    const places = this.#places
+    const { length } = places
     let free = place
-    for (let next = this.#after(free); this.#refs[next] !== undefined; next = this.#after(next)) {
-      const first = this.#firstPlace(this.#hashes[next]!)
-      const isBehind = (next - first + length) % length >= (next - free + length) % length
-      if (!isBehind) continue
-      this.#hashes[free] = this.#hashes[next]!
-      this.#refs[free] = this.#refs[next]
+    for (let next = this.#after(free); places[next] !== 0; next = this.#after(next)) {
+      const first = this.#firstPlace(this.#hashOf(places[next]! - 1))
+      if ((next - first + length) % length < (next - free + length) % length) continue
+      places[free] = places[next]!
       free = next
     }
-    this.#refs[free] = undefined
-    this.size--
+    places[free] = 0
   }
 }
 

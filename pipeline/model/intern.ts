@@ -34,8 +34,12 @@ const PAGE = 1 << PAGE_BITS
  * old are old when they are left behind, and only a collection of the whole heap finds them.
  */
 class OpenTable<T extends object> implements InternTable<T> {
-  /** Numbers plus one; 0 is free. */
+  /**
+   * Numbers plus one; 0 is free. What bits a number cannot have are those of the hash: mostly they tell that it is another one, without a
+   * look at anything that lies elsewhere.
+   */
   #places = new Int32Array(LEAST_CAPACITY)
+  #numberBits = bitsOf(LEAST_CAPACITY)
   readonly #hashes: Int32Array[] = []
   readonly #refs: (WeakRef<T> | undefined)[][] = []
   #size = 0
@@ -50,12 +54,12 @@ class OpenTable<T extends object> implements InternTable<T> {
   }
 
   intern(hash: number, same: (known: T) => boolean, make: () => T): T {
-    // Hashes are compared with what can be in a page of them.
+    // Hashes are compared with what can be in a place.
     const whole = hash | 0
-    for (let place = this.#firstPlace(whole); this.#places[place] !== 0; place = this.#after(place)) {
-      const number = this.#places[place]! - 1
-      if (this.#hashOf(number) !== whole) continue
-      const known = this.#refOf(number).deref()
+    const [places, bits] = [this.#places, this.#numberBits]
+    for (let place = this.#firstPlace(whole); places[place] !== 0; place = this.#after(place)) {
+      if (((places[place]! ^ whole) & ~bits) !== 0) continue
+      const known = this.#refOf((places[place]! & bits) - 1).deref()
       if (known !== undefined && same(known)) return known
     }
     const one = make()
@@ -91,12 +95,17 @@ class OpenTable<T extends object> implements InternTable<T> {
   #place(number: number, hash: number): void {
     let place = this.#firstPlace(hash)
     while (this.#places[place] !== 0) place = this.#after(place)
-    this.#places[place] = number + 1
+    this.#places[place] = this.#entryOf(number, hash)
+  }
+
+  #entryOf(number: number, hash: number): number {
+    return (hash & ~this.#numberBits) | (number + 1)
   }
 
   #placeOf(number: number): number {
+    const entry = this.#entryOf(number, this.#hashOf(number))
     let place = this.#firstPlace(this.#hashOf(number))
-    while (this.#places[place] !== number + 1) place = this.#after(place)
+    while (this.#places[place] !== entry) place = this.#after(place)
     return place
   }
 
@@ -113,6 +122,7 @@ class OpenTable<T extends object> implements InternTable<T> {
     // Its memory is free at once, and not with the array.
     this.#places.buffer.transfer(0)
     this.#places = new Int32Array(Math.max(LEAST_CAPACITY, Math.ceil(this.#size * ROOM)))
+    this.#numberBits = bitsOf(this.#places.length)
     for (let number = 0; number < this.#size; number++) this.#place(number, this.#hashOf(number))
   }
 
@@ -135,7 +145,7 @@ class OpenTable<T extends object> implements InternTable<T> {
     this.#clear(this.#placeOf(number))
     const last = --this.#size
     if (number !== last) {
-      this.#places[this.#placeOf(last)] = number + 1
+      this.#places[this.#placeOf(last)] = this.#entryOf(number, this.#hashOf(last))
       this.#write(number, this.#hashOf(last), this.#refOf(last))
     }
     this.#write(last, 0, undefined)
@@ -151,13 +161,18 @@ class OpenTable<T extends object> implements InternTable<T> {
     const { length } = places
     let free = place
     for (let next = this.#after(free); places[next] !== 0; next = this.#after(next)) {
-      const first = this.#firstPlace(this.#hashOf(places[next]! - 1))
+      const first = this.#firstPlace(this.#hashOf((places[next]! & this.#numberBits) - 1))
       if ((next - first + length) % length < (next - free + length) % length) continue
       places[free] = places[next]!
       free = next
     }
     places[free] = 0
   }
+}
+
+/** All bits that a number up to this one may have. */
+function bitsOf(most: number): number {
+  return 2 ** (32 - Math.clz32(most)) - 1
 }
 
 /** FNV-1a over UTF-16 units; continue from `hash` to hash several strings. */

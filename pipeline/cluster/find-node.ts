@@ -45,14 +45,15 @@ function seenAt({ look, seen }: PodReader, address: string, kind: 'Node' | 'Pod'
   return undefined
 }
 
-const hosts = new Map<string, string | undefined>()
-const MOST_HOSTS = 20_000
+/** Devices of one target follow each other. */
+let lastTarget = ''
+let lastHost: string | undefined
 
 /** The host of a target that is named by its URL. */
 function hostOf(target: string): string | undefined {
-  if (hosts.has(target)) return hosts.get(target)
-  if (hosts.size >= MOST_HOSTS) hosts.clear()
+  if (target === lastTarget) return lastHost
   const host = URL.parse(target)?.hostname.replace(/^\[(.*)\]$/, '$1')
-  hosts.set(target, host === '' ? undefined : host)
-  return host === '' ? undefined : host
+  lastTarget = target
+  lastHost = host === '' ? undefined : host
+  return lastHost
 }

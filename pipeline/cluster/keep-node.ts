@@ -1,4 +1,5 @@
 /** What is kept of a node that the Kubernetes API sent. */
+import { sharedByText } from '../model/shared.ts'
 import {
   isRecord,
   isSameMetadata,
@@ -20,6 +21,9 @@ export type KeptNode = Node & {
   readonly addressTypes: readonly string[]
 }
 
+/** All nodes have the same. */
+const sharedTypes = sharedByText<readonly string[]>(types => JSON.stringify(types))
+
 const NODE = { group: '', kind: 'Node' }
 
 export function keepNode(object: SentObject): KeptNode {
@@ -38,7 +42,7 @@ export function keepNode(object: SentObject): KeptNode {
     annotations,
     owners,
     addresses: addresses.map(([, address]) => address),
-    addressTypes: addresses.map(([type]) => type),
+    addressTypes: sharedTypes(addresses.map(([type]) => type)),
     capacity: parseQuantities(status['capacity']),
     allocatable: parseQuantities(status['allocatable']),
     conditions: sharedMap(new Map(pairs(status['conditions'], 'type', 'status'))),

@@ -104,7 +104,7 @@ function createSeen(cluster: Cluster): Seen {
       for (const key of devices.keysOf(source)) if (!keys.has(key)) devices.drop(source, key)
       for (const device of list) {
         const isKnownFree = device.holders.length === 0 && naming.has(source)
-        devices.put(source, deviceKey(device.id, device.part), isKnownFree ? { ...device, isKnownFree } : device)
+        devices.put(source, deviceKey(device.id, device.part), isKnownFree ? knownFree(device) : device)
       }
       devices.reached(source, true)
     },
@@ -124,6 +124,11 @@ function createSeen(cluster: Cluster): Seen {
       objects.forget(source)
     },
   }
+}
+
+/** One by one: what is spread into an object lies beside it. */
+function knownFree({ id, part, profile, index, model, host, source, holders }: SeenDevice): SeenDevice {
+  return { id, part, profile, index, model, host, source, holders, isKnownFree: true }
 }
 
 function boardsOf({ id, part }: SeenDevice): readonly string[] {

@@ -28,7 +28,10 @@ export type ObjectTable<T> = {
   clear(): void
 }
 
-type Entry<T> = { uid: string; version: string; list: number; kept: T }
+type Entry<T> = { uid: string; version: KeptVersion; list: number; kept: T }
+
+/** There are as many as objects, and a number takes less memory than a text, mostly none of its own. */
+type KeptVersion = string | number
 
 /** Of so many deleted objects it is known that they are, so that an event that comes too late does not bring them back. */
 const REMEMBERED_DELETIONS = 1000
@@ -60,14 +63,14 @@ export function createObjectTable<T>(
   /** Whether something newer is known of the object, or of its successor. */
   function isLate({ key, uid, version }: Identity): boolean {
     if (isNewHistory) return false
-    return isOlder(version, entries.get(key)?.version ?? '') || isOlder(version, deletions.get(uid) ?? '')
+    return isOlder(version, `${entries.get(key)?.version ?? ''}`) || isOlder(version, deletions.get(uid) ?? '')
   }
 
   function change(identity: Identity, known: Entry<T>, object: ApiObject): void {
-    if (known.version === identity.version && identity.version !== '' && !isNewHistory) return
+    if (`${known.version}` === identity.version && identity.version !== '' && !isNewHistory) return
     const kept = keep(object)
     if (kept === undefined) return forget(identity.key, known, identity.version)
-    known.version = identity.version
+    known.version = keptVersion(identity.version)
     const before = known.kept
     if (isSame?.(kept, before) === true) return
     known.kept = kept
@@ -94,7 +97,7 @@ export function createObjectTable<T>(
       const kept = keep(object)
       if (kept === undefined) return
       deletions.delete(uid)
-      entries.set(key, { uid, version, list, kept })
+      entries.set(key, { uid, version: keptVersion(version), list, kept })
       handler.added(kept)
     },
 
@@ -122,4 +125,10 @@ export function createObjectTable<T>(
       for (const { kept } of all) handler.removed(kept)
     },
   }
+}
+
+/** As a number where that says the same. */
+function keptVersion(version: string): KeptVersion {
+  const number = Number(version)
+  return `${number}` === version ? number : version
 }

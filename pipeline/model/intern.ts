@@ -17,102 +17,162 @@ export function createInternTable<T extends object>(): InternTable<T> {
 }
 
 const LEAST_CAPACITY = 16
-/** Parts of the capacity. A Map has room for twice as much as is in it, and takes three words for each. */
-const FULLEST = 0.8
-const EMPTIEST = 0.2
+/** Parts of the capacity. */
+const FULLEST = 0.85
+const EMPTIEST = 0.4
 /** What the capacity is after either, in parts of what is in it. */
-const ROOM = 1.6
+const ROOM = 1.4
+/** A page has so many entries. */
+const PAGE_BITS = 10
+const PAGE = 1 << PAGE_BITS
 
 /**
- * An open table: a thing is at the place that its hash tells, or at the next one that was free. A hash is not an identity: things with
- * equal hashes are told apart by `same`.
+ * An open table of numbers: the number of a thing is at the place that its hash tells, or at the next one that was free. A hash is not an
+ * identity: things with equal hashes are told apart by `same`.
+ *
+ * Things and hashes lie by number and without gaps in pages, which stay where they are when the table grows: arrays that hang on something
+ * old are old when they are left behind, and only a collection of the whole heap finds them.
  */
 class OpenTable<T extends object> implements InternTable<T> {
-  #hashes = new Int32Array(LEAST_CAPACITY)
-  #refs = emptyPlaces<T>(LEAST_CAPACITY)
+  /**
+   * Numbers plus one; 0 is free. What bits a number cannot have are those of the hash: mostly they tell that it is another one, without a
+   * look at anything that lies elsewhere.
+   */
+  #places = new Int32Array(LEAST_CAPACITY)
+  #numberBits = bitsOf(LEAST_CAPACITY)
+  readonly #hashes: Int32Array[] = []
+  readonly #refs: (WeakRef<T> | undefined)[][] = []
   #size = 0
   #swept = 0
-  readonly #sweeper = new Sweeper(count => this.#sweep(count))
+  readonly #sweeper = new Sweeper(
+    count => this.#sweep(count),
+    () => this.#size,
+  )
 
   get size(): number {
     return this.#size
   }
 
   intern(hash: number, same: (known: T) => boolean, make: () => T): T {
-    // Places are compared with what can be in them.
+    // Hashes are compared with what can be in a place.
     const whole = hash | 0
-    let place = this.#firstPlace(whole)
-    for (; this.#refs[place] !== undefined; place = this.#after(place)) {
-      if (this.#hashes[place] !== whole) continue
-      const known = this.#refs[place]!.deref()
+    const [places, bits] = [this.#places, this.#numberBits]
+    for (let place = this.#firstPlace(whole); places[place] !== 0; place = this.#after(place)) {
+      if (((places[place]! ^ whole) & ~bits) !== 0) continue
+      const known = this.#refOf((places[place]! & bits) - 1).deref()
       if (known !== undefined && same(known)) return known
     }
     const one = make()
-    if (this.#size >= this.#refs.length * FULLEST) this.#resize()
-    this.#put(whole, new WeakRef(one))
-    this.#size++
+    this.#add(whole, new WeakRef(one))
     this.#sweeper.added(one, whole)
     return one
   }
 
-  #put(hash: number, ref: WeakRef<T>): void {
+  #hashOf(number: number): number {
+    return this.#hashes[number >>> PAGE_BITS]![number & (PAGE - 1)]!
+  }
+
+  #refOf(number: number): WeakRef<T> {
+    return this.#refs[number >>> PAGE_BITS]![number & (PAGE - 1)]!
+  }
+
+  #add(hash: number, ref: WeakRef<T>): void {
+    const number = this.#size++
+    if (number === this.#refs.length * PAGE) {
+      this.#hashes.push(new Int32Array(PAGE))
+      this.#refs.push(Array.from({ length: PAGE }))
+    }
+    this.#write(number, hash, ref)
+    if (this.#size > this.#places.length * FULLEST) this.#resize()
+    else this.#place(number, hash)
+  }
+
+  #write(number: number, hash: number, ref: WeakRef<T> | undefined): void {
+    this.#hashes[number >>> PAGE_BITS]![number & (PAGE - 1)] = hash
+    this.#refs[number >>> PAGE_BITS]![number & (PAGE - 1)] = ref
+  }
+
+  #place(number: number, hash: number): void {
     let place = this.#firstPlace(hash)
-    while (this.#refs[place] !== undefined) place = this.#after(place)
-    this.#hashes[place] = hash
-    this.#refs[place] = ref
+    while (this.#places[place] !== 0) place = this.#after(place)
+    this.#places[place] = this.#entryOf(number, hash)
+  }
+
+  #entryOf(number: number, hash: number): number {
+    return (hash & ~this.#numberBits) | (number + 1)
+  }
+
+  #placeOf(number: number): number {
+    const entry = this.#entryOf(number, this.#hashOf(number))
+    let place = this.#firstPlace(this.#hashOf(number))
+    while (this.#places[place] !== entry) place = this.#after(place)
+    return place
   }
 
   #firstPlace(hash: number): number {
     // Of a product the upper bits hang on all bits, and capacities need be no powers of two.
-    return Math.floor(((Math.imul(hash, 0x9e3779b1) >>> 0) / 2 ** 32) * this.#refs.length)
+    return Math.floor(((Math.imul(hash, 0x9e3779b1) >>> 0) / 2 ** 32) * this.#places.length)
   }
 
   #after(place: number): number {
-    return place + 1 < this.#refs.length ? place + 1 : 0
+    return place + 1 < this.#places.length ? place + 1 : 0
   }
 
   #resize(): void {
-    const [hashes, refs] = [this.#hashes, this.#refs]
-    const capacity = Math.max(LEAST_CAPACITY, Math.ceil(this.#size * ROOM))
-    this.#hashes = new Int32Array(capacity)
-    this.#refs = emptyPlaces(capacity)
-    for (let place = 0; place < refs.length; place++) {
-      const ref = refs[place]
-      if (ref !== undefined) this.#put(hashes[place]!, ref)
-    }
+    // Its memory is free at once, and not with the array.
+    this.#places.buffer.transfer(0)
+    this.#places = new Int32Array(Math.max(LEAST_CAPACITY, Math.ceil(this.#size * ROOM)))
+    this.#numberBits = bitsOf(this.#places.length)
+    for (let number = 0; number < this.#size; number++) this.#place(number, this.#hashOf(number))
   }
 
+  /** Until it has met so many that are there: who is not is cleared. */
   #sweep(count: number): void {
-    for (let looked = 0, passed = 0; looked < count && passed < this.#refs.length; passed++) {
-      if (this.#swept >= this.#refs.length) this.#swept = 0
-      const ref = this.#refs[this.#swept]
-      if (ref !== undefined) looked++
-      // What follows moves into a place that is cleared, so that is looked at again.
-      if (ref !== undefined && ref.deref() === undefined) this.#clear(this.#swept)
-      else this.#swept++
+    for (let met = 0, passed = 0; met < count && passed < this.#size;) {
+      if (this.#swept >= this.#size) this.#swept = 0
+      // The last one comes to its place, so that is looked at again.
+      if (this.#refOf(this.#swept).deref() === undefined) this.#delete(this.#swept)
+      else {
+        this.#swept++
+        passed++
+        met++
+      }
     }
-    if (this.#size < this.#refs.length * EMPTIEST && this.#refs.length > LEAST_CAPACITY) this.#resize()
+    if (this.#size < this.#places.length * EMPTIEST && this.#places.length > LEAST_CAPACITY) this.#resize()
+  }
+
+  #delete(number: number): void {
+    this.#clear(this.#placeOf(number))
+    const last = --this.#size
+    if (number !== last) {
+      this.#places[this.#placeOf(last)] = this.#entryOf(number, this.#hashOf(last))
+      this.#write(number, this.#hashOf(last), this.#refOf(last))
+    }
+    this.#write(last, 0, undefined)
+    // One page is kept for those that come next.
+    if ((this.#refs.length - 2) * PAGE < last) return
+    this.#hashes.pop()
+    this.#refs.pop()
   }
 
   /** Whatever was put behind it because it was taken moves up: who looks for something stops at the first place that is free. */
   #clear(place: number): void {
-    const { length } = this.#refs
+    const places = this.#places
+    const { length } = places
     let free = place
-    for (let next = this.#after(free); this.#refs[next] !== undefined; next = this.#after(next)) {
-      const first = this.#firstPlace(this.#hashes[next]!)
-      const isBehind = (next - first + length) % length >= (next - free + length) % length
-      if (!isBehind) continue
-      this.#hashes[free] = this.#hashes[next]!
-      this.#refs[free] = this.#refs[next]
+    for (let next = this.#after(free); places[next] !== 0; next = this.#after(next)) {
+      const first = this.#firstPlace(this.#hashOf((places[next]! & this.#numberBits) - 1))
+      if ((next - first + length) % length < (next - free + length) % length) continue
+      places[free] = places[next]!
       free = next
     }
-    this.#refs[free] = undefined
-    this.#size--
+    places[free] = 0
   }
 }
 
-function emptyPlaces<T extends object>(count: number): (WeakRef<T> | undefined)[] {
-  return Array.from({ length: count })
+/** All bits that a number up to this one may have. */
+function bitsOf(most: number): number {
+  return 2 ** (32 - Math.clz32(most)) - 1
 }
 
 /** FNV-1a over UTF-16 units; continue from `hash` to hash several strings. */

@@ -49,10 +49,8 @@ export function createTracked<V>(): Tracked<V> {
   const present = new Map<string, V | Cell<V>>()
   // Keys that were asked for and are not there: held for as long as a plan holds them.
   const missing = new Map<string, WeakRef<Cell<V>>>()
-  const sweep = sweepMap(missing, (key, entry) => {
-    if (entry.deref() === undefined) missing.delete(key)
-  })
-  const sweeper = new Sweeper(sweep)
+  const sweep = sweepMap(missing, entry => entry.deref() !== undefined)
+  const sweeper = new Sweeper(sweep, () => missing.size)
   let whileEmpty: Cell<V> | undefined
 
   function entryOf(key: string): Cell<V> {

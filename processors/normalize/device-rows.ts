@@ -8,7 +8,7 @@
 import type { DeviceLabels } from '../../pipeline/catalog/input-schema.ts'
 import { areSameHolders, deviceKey, type Holder, type SeenDevice } from '../../pipeline/cluster/seen.ts'
 import type { Source } from '../../pipeline/model/batch.ts'
-import { getLabel, type Labels } from '../../pipeline/model/labels.ts'
+import { getLabel, labelPairs, type Labels } from '../../pipeline/model/labels.ts'
 import { sharedWithLast } from '../../pipeline/model/shared.ts'
 
 /** Of which GPU, and which instance of it, a row speaks. */
@@ -21,6 +21,10 @@ export type DeviceView = {
   readonly stripOfBoard: ReadonlyMap<string, ReadonlySet<string>>
   /** `key fact`: rows with a holder are readings of the holder, because the device has one of its own. */
   readonly ownReadings: ReadonlySet<string>
+}
+
+export function isEmpty({ strip, stripOfBoard, ownReadings }: DeviceView): boolean {
+  return strip.size + stripOfBoard.size + ownReadings.size === 0
 }
 
 export function identifyRow(labels: Labels, spec: DeviceLabels): RowIdentity | undefined {
@@ -51,8 +55,10 @@ export function holderLabels(spec: DeviceLabels): readonly string[] {
   return [pod, namespace, container, uid, job, replica, ...holders].filter(name => name !== undefined)
 }
 
-/** One who holds a device, or nobody; with the labels that all rows of this holder have in common. */
-type Group = { readonly labels: Labels; readonly isHeld: boolean; readonly constant: Map<string, string> }
+/**
+ * One who holds a device, or nobody; with the labels that all rows of this holder have in common, where they are not those of the first.
+ */
+type Group = { readonly labels: Labels; readonly isHeld: boolean; constant: Map<string, string> | undefined }
 type Device = {
   readonly board: string
   readonly part: string | undefined
@@ -61,12 +67,15 @@ type Device = {
   readonly kinds: Map<string, { held: boolean; bare: boolean }>
 }
 
+type Row = { readonly device: Device; readonly group: Group }
+
 /** Collects the rows of one target. */
 export class DeviceRows {
   readonly #spec: DeviceLabels
   readonly #holderLabels: readonly string[]
   readonly #devices = new Map<string, Device>()
-  readonly #seen = new Set<Labels>()
+  /** Mostly all readings of a device have one label set. */
+  readonly #seen = new Map<Labels, Row>()
 
   constructor(spec: DeviceLabels) {
     this.#spec = spec
@@ -74,26 +83,30 @@ export class DeviceRows {
   }
 
   /** A row of a GPU. `fact` is given where a source may have readings of its own for each holder. */
-  add(labels: Labels, { board, part, key }: RowIdentity, fact: string | undefined): void {
+  add(labels: Labels, identity: RowIdentity, fact: string | undefined): void {
+    let row = this.#seen.get(labels)
+    if (row === undefined) this.#seen.set(labels, (row = this.#addRow(labels, identity)))
+    if (fact === undefined) return
+    const { device, group } = row
+    let kinds = device.kinds.get(fact)
+    if (kinds === undefined) device.kinds.set(fact, (kinds = { held: false, bare: false }))
+    kinds[group.isHeld ? 'held' : 'bare'] = true
+  }
+
+  #addRow(labels: Labels, { board, part, key }: RowIdentity): Row {
     let device = this.#devices.get(key)
     if (device === undefined) {
       this.#devices.set(key, (device = { board, part, groups: new Map(), kinds: new Map() }))
     }
-    const holder = this.#holderLabels.map(name => getLabel(labels, name) ?? '')
-    const isHeld = holder.some(value => value !== '')
-    if (fact !== undefined) {
-      let kinds = device.kinds.get(fact)
-      if (kinds === undefined) device.kinds.set(fact, (kinds = { held: false, bare: false }))
-      kinds[isHeld ? 'held' : 'bare'] = true
-    }
-    if (this.#seen.has(labels)) return
-    this.#seen.add(labels)
-    const group = device.groups.get(holder.join('\n'))
-    if (group !== undefined) retainEqual(group.constant, labels)
+    const values = this.#holderLabels.map(name => getLabel(labels, name) ?? '')
+    const holder = values.join('\n')
+    let group = device.groups.get(holder)
+    if (group !== undefined) retainEqual((group.constant ??= pairsOf(group.labels)), labels)
     else {
-      const constant = new Map(labels.names.map((name, i) => [name, labels.values[i]!]))
-      device.groups.set(holder.join('\n'), { labels, isHeld, constant })
+      group = { labels, isHeld: values.some(value => value !== ''), constant: undefined }
+      device.groups.set(holder, group)
     }
+    return { device, group }
   }
 
   view(): DeviceView {
@@ -159,6 +172,10 @@ export class DeviceRows {
   }
 }
 
+function pairsOf(labels: Labels): Map<string, string> {
+  return new Map(labelPairs(labels))
+}
+
 function retainEqual(constant: Map<string, string>, labels: Labels): void {
   for (const [name, value] of constant) if (getLabel(labels, name) !== value) constant.delete(name)
 }
@@ -168,9 +185,10 @@ function varying(groups: Iterable<Group>): Set<string> {
   const all = [...groups]
   const names = new Set<string>()
   if (all.length < 2) return names
-  for (const { constant } of all) {
+  const constants = all.map(({ labels, constant }) => constant ?? pairsOf(labels))
+  for (const constant of constants) {
     for (const [name, value] of constant) {
-      if (!all.every(other => other.constant.get(name) === value)) names.add(name)
+      if (!constants.every(other => other.get(name) === value)) names.add(name)
     }
   }
   return names

@@ -2,7 +2,7 @@
 import { getLabel, labelPairs, labelsFrom, withoutLabels, type Labels } from '../../pipeline/model/labels.ts'
 import type { Mapped } from '../../pipeline/model/label-processor.ts'
 import type { Metric, Series } from '../../pipeline/model/series.ts'
-import { holderLabels, identifyRow } from './device-rows.ts'
+import { holderLabels, identifyRow, isEmpty } from './device-rows.ts'
 import { metricOf, type Rule } from './rules.ts'
 import { meets, type TargetContext } from './targets.ts'
 
@@ -25,22 +25,23 @@ export function factFrom(series: Series, rule: Rule, context: TargetContext): re
 }
 
 function isKept(labels: Labels, { keep }: Rule): boolean {
-  return Object.entries(keep).every(([name, { in: kept, not: dropped }]) => {
+  for (const name in keep) {
+    const { in: kept, not: dropped } = keep[name]!
     const value = getLabel(labels, name) ?? ''
-    return (kept === undefined || kept.includes(value)) && !dropped?.includes(value)
-  })
+    if ((kept !== undefined && !kept.includes(value)) || dropped?.includes(value) === true) return false
+  }
+  return true
 }
 
 /** What the rule says about labels, beside their spelling. */
-function adjusted(labels: Labels, { add, absent, drop, snakeCase }: Rule): Labels {
-  const additions = Object.entries(add)
-  if (additions.length === 0 && absent.length === 0 && drop.length === 0 && snakeCase.length === 0) return labels
+function adjusted(labels: Labels, { adjusts, add, absent, drop, snakeCase }: Rule): Labels {
+  if (!adjusts) return labels
   const pairs: [string, string][] = []
   for (const [name, value] of labelPairs(labels)) {
     if (drop.includes(name) || absent.includes(value)) continue
     pairs.push([snakeCase.some(prefix => name.startsWith(prefix)) ? snakeCased(name) : name, value])
   }
-  return labelsFrom([...pairs, ...additions])
+  return labelsFrom([...pairs, ...Object.entries(add)])
 }
 
 /** As kube-state-metrics 2 writes the names of Kubernetes labels. */
@@ -52,6 +53,8 @@ function snakeCased(name: string): string {
 function placed(labels: Labels, rule: Rule, source: Metric, { devices }: TargetContext): Series {
   const { fact, podFact, catalog } = rule
   const spec = catalog.devices
+  // Of nearly all targets nothing but the device is on the rows of a device.
+  if (isEmpty(devices)) return { metric: metricOf(fact, source), labels }
   const identity = fact.of === undefined || spec === undefined ? undefined : identifyRow(labels, spec)
   if (identity === undefined) return { metric: metricOf(fact, source), labels }
   const holders = holderLabels(spec!)

@@ -11,7 +11,7 @@ import { columnCount, labelsAt, type Layout } from '../../pipeline/model/layout.
 import type { Scale } from '../../pipeline/model/scale.ts'
 import type { Metric } from '../../pipeline/model/series.ts'
 import { sharedList } from '../../pipeline/model/shared.ts'
-import { DeviceRows, identifyRow, type DeviceView, type RowIdentity } from './device-rows.ts'
+import { DeviceRows, identifyRow, isEmpty, type DeviceView, type RowIdentity } from './device-rows.ts'
 import type { Rule, Rules } from './rules.ts'
 import type { Shown, Speller } from './spelling.ts'
 
@@ -242,9 +242,7 @@ function* newColumns(layout: Layout, previousId: number | undefined): Generator<
 }
 
 function merged(views: readonly DeviceView[]): DeviceView {
-  const filled = views.filter(
-    ({ strip, stripOfBoard, ownReadings }) => strip.size + stripOfBoard.size + ownReadings.size > 0,
-  )
+  const filled = views.filter(view => !isEmpty(view))
   if (filled.length < 2) return filled[0] ?? NO_DEVICES
   return {
     strip: new Map(filled.flatMap(({ strip }) => [...strip])),

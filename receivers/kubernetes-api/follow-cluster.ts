@@ -52,7 +52,7 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
 
   const changed = (resource: string): void => counters.add('gpucol_receiver_kubernetes_changes', 1, { resource })
   const owners = createOwners(tables.owners, reference => readers.of(reference), checkComplete)
-  const podReader = createPodReader(clock, uid => tables.pods.entry(uid).value, owners.found)
+  const podReader = createPodReader(clock, uid => tables.pods.get(uid), owners.found)
   const podTables = createPodTables(tables, clock, graceMs, owners.unrefer)
   const stopping = new AbortController()
   const kinds = createApiKinds(client, stopping.signal)
@@ -118,7 +118,7 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
     const pods = { group: '', version: 'v1', resource: 'pods', ...place, keep: keepPod, isSame: isSamePod }
     return follow<KeptPod>(pods, changePod, podsSynced)
   })
-  follow<KeptNode>(
+  const nodeWatch = follow<KeptNode>(
     { group: '', version: 'v1', resource: 'nodes', keep: keepNode, isSame: isSameNode },
     (now, before) => {
       nodes.change(now, before)
@@ -128,7 +128,7 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
   )
   const keepNamespace = (object: Parameters<typeof keepMetadata>[0]): KubernetesMetadata | undefined =>
     namespaces.length === 0 || namespaces.includes(object.metadata.name) ? keepMetadata(object, NAMESPACE) : undefined
-  follow<KubernetesMetadata>(
+  const namespaceWatch = follow<KubernetesMetadata>(
     {
       group: '',
       version: 'v1',
@@ -166,8 +166,8 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
       podReader.stop()
       podTables.close(podWatches.flatMap(watch => [...watch.values()]))
       owners.close()
-      nodes.close()
-      namespaceTable.close()
+      nodes.close(nodeWatch.values())
+      namespaceTable.close(namespaceWatch.values())
       if (feeds.get(id) !== feed) return
       feeds.delete(id)
       tables.feeds.delete(id)
@@ -175,24 +175,22 @@ export function followCluster(host: Host, options: FollowOptions): FollowedClust
   }
 }
 
-/** A table by name, and what was put into it from here. */
+/** A table by name. */
 function createNamedTable<T extends KubernetesMetadata>(
   table: Tracked<KubernetesMetadata> | Tracked<KeptNode>,
-): { change: Change<T>; close(): void } {
+): { change: Change<T>; close(present: Iterable<T>): void } {
   const tracked = table as Tracked<T>
-  const mine = new Map<string, T>()
-  function remove(name: string, value: T): void {
-    mine.delete(name)
-    if (tracked.entry(name).value === value) tracked.delete(name)
+  /** Not what somebody else has put in since. */
+  function remove(value: T): void {
+    if (tracked.get(value.name) === value) tracked.delete(value.name)
   }
   return {
     change(now, before) {
-      if (now === undefined) return remove(before!.name, before!)
-      mine.set(now.name, now)
-      tracked.set(now.name, now)
+      if (now === undefined) remove(before!)
+      else tracked.set(now.name, now)
     },
-    close() {
-      for (const [name, value] of mine) remove(name, value)
+    close(present) {
+      for (const value of present) remove(value)
     },
   }
 }

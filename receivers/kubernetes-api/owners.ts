@@ -85,7 +85,7 @@ export function createOwners(
   }
 
   function remove(uid: string, value: KubernetesMetadata | 'unreadable'): void {
-    if (table.entry(uid).value === value) table.delete(uid)
+    if (table.get(uid) === value) table.delete(uid)
   }
 
   return {

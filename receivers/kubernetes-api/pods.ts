@@ -23,14 +23,14 @@ export function createPodTables(
 
   function forget(pod: KeptPod): void {
     gone.delete(pod.uid)
-    if (gonePods.entry(pod.uid).value === pod) gonePods.delete(pod.uid)
+    if (gonePods.get(pod.uid) === pod) gonePods.delete(pod.uid)
     freeName(pod)
     forgotten(pod)
   }
 
   function freeName({ namespace, name, uid }: KeptPod): void {
     const key = podNameKey(namespace, name)
-    if (podNames.entry(key).value === uid) podNames.delete(key)
+    if (podNames.get(key) === uid) podNames.delete(key)
   }
 
   function sweep(): void {
@@ -60,7 +60,7 @@ export function createPodTables(
       forgotten(returned.pod)
     },
     remove(pod) {
-      if (pods.entry(pod.uid).value === pod) pods.delete(pod.uid)
+      if (pods.get(pod.uid) === pod) pods.delete(pod.uid)
       gonePods.set(pod.uid, pod)
       gone.set(pod.uid, { pod, untilMs: clock.monotonic() + graceMs })
       planSweep()
@@ -69,7 +69,7 @@ export function createPodTables(
       cancelSweep?.()
       for (const { pod } of gone.values()) forget(pod)
       for (const pod of present) {
-        if (pods.entry(pod.uid).value !== pod) continue
+        if (pods.get(pod.uid) !== pod) continue
         pods.delete(pod.uid)
         freeName(pod)
       }

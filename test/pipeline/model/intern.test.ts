@@ -19,6 +19,19 @@ describe('an intern table', () => {
     assert.equal(table.size, 2)
   })
 
+  it('has one object for equal things, also of many whose hashes are the same', () => {
+    const table = createInternTable<{ readonly number: number }>()
+    const intern = (number: number): { readonly number: number } =>
+      table.intern(
+        number % 2 === 0 ? number : 1,
+        known => known.number === number,
+        () => ({ number }),
+      )
+    const all = Array.from({ length: 6000 }, (_, i) => intern(i))
+    all.forEach((one, i) => assert.equal(intern(i), one))
+    assert.equal(table.size, 6000)
+  })
+
   it('clears the places of what was collected, and keeps the others', async () => {
     const table = createInternTable<{ readonly number: number }>()
     const intern = (number: number): { readonly number: number } =>

@@ -56,8 +56,8 @@ function receive(this: OwnSocket, length: number): boolean {
   return true
 }
 
-/** As many as are scraped together. */
-const MOST_UNUSED = 256
+/** More than are scraped together where there are thousands of targets: there are never more than were under way at some time. */
+const MOST_UNUSED = 2048
 const unusedParsers: ResponseParser[] = []
 
 export class Connection {

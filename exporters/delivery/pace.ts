@@ -12,7 +12,7 @@ export type Pace = {
   add(batch: Batch): void
   /** Something has left. */
   goOn(): void
-  /** Nothing waits any longer. */
+  /** Nothing waits any longer: what there is is encoded when this returns. */
   hurry(): void
   /** Columns of the batches that were not begun. */
   readonly waiting: number
@@ -23,6 +23,8 @@ const TICK_MS = 250
 /** After so many without anything, and after so many in all, nothing waits any longer. */
 const PATIENT_TICKS = 4
 const MAX_TICKS = 16
+/** So often, where something has waited for too long, and waits for us. */
+const BUSY_MS = 10
 /** So many columns are encoded in one go: they are less than a request. */
 const SHORT = 1024
 
@@ -31,6 +33,8 @@ export function createPace(
   clock: Clock,
   /** Whether enough is on its way. */
   isEnough: () => boolean,
+  /** Whether that is so for what has to be done here before anything leaves: that ends, whatever the destination does. */
+  isBusy: () => boolean,
   failed: (batch: Batch, error: unknown) => void,
 ): Pace {
   const batches = new Deque<Batch>()
@@ -39,6 +43,8 @@ export function createPace(
   let isBegun = false
   let isRunning = false
   let isHurried = false
+  /** It has waited for too long: the next request is encoded although there is enough. */
+  let isImpatient = false
   let cancelTick: (() => void) | undefined
   let ticks = 0
   let idleTicks = 0
@@ -49,24 +55,44 @@ export function createPace(
     isRunning = true
     try {
       while (batches.first !== undefined && (isHurried || !isEnough())) step(batches.first)
+      if (isImpatient && batches.first !== undefined && !isBusy()) step(batches.first)
     } finally {
       isRunning = false
     }
     if (batches.length > 0) {
-      cancelTick ??= clock.after(TICK_MS, tick)
+      cancelTick ??= clock.after(tickMs(), tick)
       return
     }
     cancelTick?.()
     cancelTick = undefined
     isHurried = false
+    isImpatient = false
     ticks = 0
     idleTicks = 0
   }
 
+  /**
+   * What has waited for too long comes in turns, one request in each. On a machine that cannot keep up it is mostly we who have kept the
+   * destination waiting, and all requests of a cluster at once are more than a hundred megabytes.
+   */
   function tick(): void {
     cancelTick = undefined
-    if (++idleTicks >= PATIENT_TICKS || ++ticks >= MAX_TICKS) hurry()
-    else run()
+    if (++idleTicks >= PATIENT_TICKS || ++ticks >= MAX_TICKS) isImpatient = true
+    run()
+  }
+
+  function tickMs(): number {
+    if (!isImpatient) return TICK_MS
+    return isBusy() ? BUSY_MS : 0
+  }
+
+  /** It was not the destination: what is left can wait again. */
+  function calmDown(): void {
+    idleTicks = 0
+    if (!isImpatient || ticks >= MAX_TICKS) return
+    isImpatient = false
+    cancelTick?.()
+    cancelTick = undefined
   }
 
   function step(batch: Batch): void {
@@ -109,7 +135,7 @@ export function createPace(
       run()
     },
     goOn() {
-      idleTicks = 0
+      calmDown()
       run()
     },
     hurry,

@@ -8,7 +8,7 @@ import { testHost } from '../../support/test-host.ts'
 /** Takes two columns at a time, and notes them. */
 function createWorld() {
   const { clock } = testHost()
-  const state = { isEnough: false, taken: [] as number[], failed: 0 }
+  const state = { isEnough: false, isBusy: false, taken: [] as number[], failed: 0 }
   const seen: Batch[] = []
   let at = 0
   const encoder: Encoder = {
@@ -30,6 +30,7 @@ function createWorld() {
     encoder,
     clock,
     () => state.isEnough,
+    () => state.isBusy,
     () => state.failed++,
   )
   return { clock, state, pace, seen }
@@ -106,6 +107,38 @@ describe('pace of encoding', () => {
     assert.deepEqual(state.taken, [])
     await clock.advance(500)
     assert.equal(state.taken.length, 5)
+  })
+
+  it('encodes what has waited for too long in turns, and lets the rest wait again when something leaves between them', async () => {
+    const { clock, state, pace } = createWorld()
+    state.isEnough = true
+    pace.add(points(7))
+    await clock.advance(999)
+    const turns: number[] = []
+    const cancel = clock.after(1, function turn() {
+      turns.push(state.taken.length)
+      if (turns.length === 2) return pace.goOn()
+      clock.after(0, turn)
+    })
+    await clock.advance(1)
+    cancel()
+    assert.deepEqual(turns, [2, 4])
+    await clock.advance(999)
+    assert.equal(state.taken.length, 4)
+    await clock.advance(1)
+    assert.equal(state.taken.length, 7)
+  })
+
+  it('does not encode more than can be compressed, however long something has waited', async () => {
+    const { clock, state, pace } = createWorld()
+    state.isEnough = true
+    state.isBusy = true
+    pace.add(points(3))
+    await clock.advance(2000)
+    assert.deepEqual(state.taken, [])
+    state.isBusy = false
+    await clock.advance(10)
+    assert.equal(state.taken.length, 3)
   })
 
   it('encodes everything when it is told to hurry', () => {

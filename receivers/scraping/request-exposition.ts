@@ -28,7 +28,7 @@ export type Asker = {
  * More than are scraped together where there are thousands of targets: there are never more than were under way at some time. One that
  * is made for a scrape is old when that is over, and its memory is taken until garbage is looked for in the whole heap.
  */
-const MOST_UNUSED = 2048
+const MOST_UNUSED = 4096
 const unused: ExpositionClient[] = []
 
 /**

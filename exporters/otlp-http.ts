@@ -122,6 +122,7 @@ export const otlpHttp = defineExporter({
               if (isWhole) leftOut.report()
               return isWhole
             },
+            knows: source => encoder.knows(source),
             flush: () => encoder.flush(),
             get pendingPoints() {
               return encoder.pendingPoints

@@ -4,7 +4,7 @@
  * this: what has waited for a moment is encoded, and it is up to the queue what becomes of it.
  */
 import type { Clock } from '../../pipeline/component.ts'
-import type { Batch } from '../../pipeline/model/batch.ts'
+import type { Batch, Source } from '../../pipeline/model/batch.ts'
 import { Deque } from './deque.ts'
 import type { Encoder } from './payload.ts'
 
@@ -38,7 +38,10 @@ export function createPace(
   failed: (batch: Batch, error: unknown) => void,
 ): Pace {
   const batches = new Deque<Batch>()
-  const copies = new Set<Batch>()
+  /** Of how many batches with series of a source it is the turn later. */
+  const waitingOf = new Map<Source, number>()
+  /** The only one that is no copy: it waits because just then a request was full. */
+  let uncopied: Batch | undefined
   let waiting = 0
   let isBegun = false
   let isRunning = false
@@ -108,7 +111,15 @@ export function createPace(
     if (!isWhole) return
     batches.shift()
     isBegun = false
-    if (copies.delete(batch)) (batch.values.buffer as ArrayBuffer).transfer(0)
+    if (batch === uncopied) uncopied = undefined
+    else if (batch.values.length > 0) forgetCopy(batch)
+  }
+
+  function forgetCopy({ source, values }: Batch): void {
+    ;(values.buffer as ArrayBuffer).transfer(0)
+    const left = waitingOf.get(source)! - 1
+    if (left === 0) waitingOf.delete(source)
+    else waitingOf.set(source, left)
   }
 
   /**
@@ -116,10 +127,18 @@ export function createPace(
    * and still be there until V8 looks for garbage in the whole heap.
    */
   function copyOf(batch: Batch): Batch {
-    const { source, timeMs, outcome, layout, values, absent, times, starts } = batch
-    const copy = { source, timeMs, outcome, layout, values: values.slice(), absent, times, starts }
-    copies.add(copy)
-    return copy
+    const { source, timeMs, outcome, layout, absent, times, starts } = batch
+    if (batch.values.length === 0) return batch
+    const values = batch.values.slice()
+    waitingOf.set(source, (waitingOf.get(source) ?? 0) + 1)
+    return { source, timeMs, outcome, layout, values, absent, times, starts }
+  }
+
+  /** As of most targets where only roll-ups are sent. */
+  function isNothing({ source, values }: Batch): boolean {
+    return (
+      values.length === 0 && encoder.knows?.(source) === false && !waitingOf.has(source) && uncopied?.source !== source
+    )
   }
 
   function hurry(): void {
@@ -130,6 +149,8 @@ export function createPace(
   return {
     add(batch) {
       const mayWait = batch.values.length > SHORT || batches.length > 0 || isEnough()
+      if (mayWait && isNothing(batch)) return
+      if (!mayWait) uncopied = batch
       batches.push(mayWait ? copyOf(batch) : batch)
       waiting += batch.values.length
       run()

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { createPace } from '../../../exporters/delivery/pace.ts'
 import type { Encoder } from '../../../exporters/delivery/payload.ts'
-import type { Batch } from '../../../pipeline/model/batch.ts'
+import type { Batch, Source } from '../../../pipeline/model/batch.ts'
+import { createSource } from '../../support/batch-from-text.ts'
 import { points } from '../../support/pushing.ts'
 import { testHost } from '../../support/test-host.ts'
 
 /** Takes two columns at a time, and notes them. */
 function createWorld() {
   const { clock } = testHost()
-  const state = { isEnough: false, isBusy: false, taken: [] as number[], failed: 0 }
+  const state = { isEnough: false, isBusy: false, known: new Set<Source>(), taken: [] as number[], failed: 0 }
   const seen: Batch[] = []
   let at = 0
   const encoder: Encoder = {
@@ -23,6 +24,7 @@ function createWorld() {
       at = 0
       return true
     },
+    knows: source => state.known.has(source),
     flush: () => {},
     pendingPoints: 0,
   }
@@ -76,6 +78,26 @@ describe('pace of encoding', () => {
       [0, 0],
     )
     assert.equal(batch.values.length, 3)
+  })
+
+  it('does not keep batches without series of sources that have none there, but all others', () => {
+    const { state, pace, seen } = createWorld()
+    state.isEnough = true
+    const [other, known] = [createSource(), createSource()]
+    const nothing = { ...points(0), source: other }
+    pace.add(nothing)
+    pace.add({ ...nothing, source: known })
+    const some = { ...points(1), source: other }
+    pace.add(some)
+    pace.add(nothing)
+    state.known.add(known)
+    pace.add({ ...nothing, source: known })
+    state.isEnough = false
+    pace.goOn()
+    assert.deepEqual(
+      seen.map(({ source }) => source),
+      [other, other, known],
+    )
   })
 
   it('waits no longer than a second, whatever the destination does', async () => {

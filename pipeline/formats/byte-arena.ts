@@ -41,7 +41,7 @@ export class ByteArena {
     if (end > this.bytes.length) this.#growBytes(end)
     if (this.count + 2 > this.starts.length) this.#growCount()
     // For a few bytes the call of `set` costs more than the bytes.
-    if (to - from > 64) this.bytes.set(source.subarray(from, to), start)
+    if (to - from > 64) this.bytes.set(to - from === source.length ? source : source.subarray(from, to), start)
     else for (let i = from, at = start; i < to; i++, at++) this.bytes[at] = source[i]!
     this.starts[++this.count] = end
     return this.count - 1

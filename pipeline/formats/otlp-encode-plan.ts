@@ -198,6 +198,8 @@ function order(layout: Layout, isPart: Uint8Array | undefined, groupOf: Int32Arr
   const columns = new Uint32Array(byMetric.length)
   const next = starts.slice()
   for (const column of byMetric) columns[next[groupOf[labelsOf[column]!]!]!++] = column
+  // Of a cluster it has millions of bytes, which are free at once.
+  byMetric.buffer.transfer(0)
   return { columns, starts }
 }
 

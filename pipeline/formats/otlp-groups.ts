@@ -12,11 +12,16 @@ export type Groups = {
   readonly isPlain: boolean
 }
 
+const NO_SCOPE = new Uint8Array(0)
+
 export class GroupTable {
   readonly #resources = new StringPacker()
   readonly #scopes = new StringPacker()
   readonly #index = new HashIndex()
   #isPlain = true
+  /** The scope that groups of another plan have, which is mostly one. */
+  #readScopes: PackedStrings | undefined
+  #readScope: Uint8Array = NO_SCOPE
 
   get count(): number {
     return this.#index.count
@@ -40,7 +45,12 @@ export class GroupTable {
   internFrom({ resources, scopes }: Groups, group: number): number {
     const resource = resources.read(group)
     // What was read is there until the next is, but for a string that is the only one.
-    return this.intern(scopes.isOne ? resource : resource.slice(), scopes.read(group))
+    if (!scopes.isOne) return this.intern(resource.slice(), scopes.read(group))
+    if (this.#readScopes !== scopes) {
+      this.#readScopes = scopes
+      this.#readScope = scopes.read(group)
+    }
+    return this.intern(resource, this.#readScope)
   }
 
   /** All that there are; nothing comes after it. */

@@ -140,9 +140,10 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
 }
 
 /** Plans have most of the bytes, and each has its own: of those that come and go none waits for garbage to be looked for. */
-function release({ groups, blocks }: EncodePlan): void {
+function release({ groups, blocks, columns }: EncodePlan): void {
   groups.resources.release()
   blocks.release()
+  ;(columns.buffer as ArrayBuffer).transfer(0)
 }
 
 export type { LeftOut }

@@ -68,6 +68,10 @@ export class PackedStrings {
   release(): void {
     if (lastBytes.buffer === this.view.buffer) lastBytes = NO_BYTES
     this.view = new DataView(this.view.buffer.transfer(0))
+    // Those of one string have the same ones as all others of one.
+    if (this.isOne) return
+    ;(this.starts.buffer as ArrayBuffer).transfer(0)
+    ;(this.parts.buffer as ArrayBuffer).transfer(0)
   }
 }
 

@@ -1,4 +1,4 @@
-/** From here on the system moves what grows by its pages, and room for as much again would be most of what is taken. */
+/** From here on room for as much again would be most of what is taken. */
 const LARGE_BYTES = 1024 * 1024
 const LARGE_GROWTH = 1.25
 
@@ -32,6 +32,11 @@ export class ByteArena {
 
   get byteLength(): number {
     return this.starts[this.count]!
+  }
+
+  /** Makes room for so many bytes in all: what grows is there twice while it is moved. */
+  reserve(bytes: number): void {
+    if (bytes > this.bytes.length) this.#resize(bytes)
   }
 
   /** Appends source[from, to) and returns its number. */

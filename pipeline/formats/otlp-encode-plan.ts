@@ -89,7 +89,7 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
     const { composites, isPart, droppedSummaries } = findComposites(layout, options)
     const isUsed = usedLabels(layout, isPart)
     const known = before === undefined ? undefined : labelsBefore(layout, before.layout)
-    const groups = new GroupTable()
+    const groups = new GroupTable(before?.groups)
     const groupOf = new Int32Array(layout.labels.length).fill(NEVER)
     const blocks = new ByteArena(SLACK, layout.labels.length + 1)
     blocks.add(new Uint8Array(SLACK), 0, SLACK)

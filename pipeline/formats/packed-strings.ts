@@ -140,6 +140,12 @@ export class StringPacker {
   #tail: Uint8Array | undefined
   #parts = NO_PARTS
   #longest = 0
+  readonly #expectedBytes: number
+
+  /** `expectedBytes` is about what all of them take when they are packed. */
+  constructor(expectedBytes = 0) {
+    this.#expectedBytes = expectedBytes
+  }
 
   /** Returns its number. */
   add(string: Uint8Array): number {
@@ -180,6 +186,7 @@ export class StringPacker {
       this.#parts = parts
     }
     const tail = this.#tailWith(together)
+    if (this.#first === 0) this.#own.reserve(this.#expectedBytes)
     findLikes(together, tail, (i, back, first, last) => {
       setPart(this.#parts, this.#first + i, back, first, last)
       this.#own.add(together.bytes, together.starts[i]! + first, together.starts[i + 1]! - last - tail)

@@ -14,6 +14,7 @@ import { asDelta, createDeltaConversion, type DeltaConversion } from '../pipelin
 import { createOtlpEncoder } from '../pipeline/formats/otlp-encoder.ts'
 import type { Encoder } from './delivery/payload.ts'
 import { createPush } from './delivery/push.ts'
+import type { HttpRequest } from './delivery/send.ts'
 import { checkPushConfig, pushProperties } from './delivery/push-config.ts'
 import { withApiKey } from './otlp-http/api-key.ts'
 import { checkDestination, metricsUrl, vendorHeaders } from './otlp-http/destination.ts'
@@ -102,6 +103,15 @@ export const otlpHttp = defineExporter({
     const { headers: ofVendor } = vendorHeaders(given, vendor)
     const leftOut = createLeftOut(host)
     const note = `${settings.encoding} ${settings.compression}`
+    const requests = new Map<string, HttpRequest>()
+    function requestFor(its: string): HttpRequest {
+      let request = requests.get(its)
+      if (request === undefined) {
+        request = { url: address, headers: { ...headersOf(its), ...ofVendor } }
+        requests.set(its, request)
+      }
+      return request
+    }
     const push = createPush(host, withApiKey(given, vendor), {
       subject: withoutSecrets(address),
       compress: settings.compression,
@@ -122,6 +132,7 @@ export const otlpHttp = defineExporter({
               if (isWhole) leftOut.report()
               return isWhole
             },
+            knows: source => encoder.knows(source),
             flush: () => encoder.flush(),
             get pendingPoints() {
               return encoder.pendingPoints
@@ -131,7 +142,7 @@ export const otlpHttp = defineExporter({
         return settings.in_order ? createInOrder(create) : create()
       },
       // What waits on disk may have been written under another config.
-      request: payload => ({ url: address, headers: { ...headersOf(payload.note ?? note), ...ofVendor } }),
+      request: payload => requestFor(payload.note ?? note),
       judge: answer => (settings.in_order ? judgeOtlp(answer) : withHint(judgeOtlp(answer))),
     })
     if (settings.temporality === 'cumulative') return push

@@ -348,6 +348,11 @@ export type ResponseHandler = {
   chunk(bytes: Uint8Array): void
   end(): void
   failed(error: Error): void
+  /**
+   * For the network, of a handler that asks for one thing after the other: what it needs for a request, for the next. Only where nothing
+   * that cancels a request is called after its end.
+   */
+  memo?: unknown
 }
 
 /** The cluster model: tables of what is known, by kind. Who looks something up in a label processor does it by `around.look`. */

@@ -24,13 +24,14 @@ export function createCompressQueue(
   let bytes = 0
   let last: Promise<void> = Promise.resolve()
 
-  async function pass(request: Request, isKept: boolean, before: Promise<void>): Promise<void> {
-    const { body, points: its, shard, note } = request
-    const rawBytes = body.length
-    const rest = { points: its, ...(shard !== undefined && { shard }), ...(note !== undefined && { note }) }
+  async function pass(request: Request, compressing: Promise<Uint8Array>, before: Promise<void>): Promise<void> {
+    const { points: its } = request
+    const rawBytes = request.body.length
+    // Not the bytes as they were: they are written over.
+    const rest = restOf(request)
     let compressed: Uint8Array | undefined
     try {
-      compressed = await compress(body, isKept)
+      compressed = await compressing
     } catch (error) {
       failed(its, error as Error)
     }
@@ -43,9 +44,22 @@ export function createCompressQueue(
   return {
     add(request, isKept) {
       if (bytes + request.body.length > MAX_BYTES && bytes > 0) return false
-      points += request.points
-      bytes += request.body.length
-      last = pass(request, isKept, last)
+      let compressed
+      try {
+        compressed = compress(request.body, isKept)
+      } catch (error) {
+        failed(request.points, error as Error)
+        return true
+      }
+      if (compressed instanceof Promise) {
+        points += request.points
+        bytes += request.body.length
+        last = pass(request, compressed, last)
+      } else {
+        // Without waiting for the end of the turn, in which all of a cluster may be encoded: who takes it has a limit. One
+        // compression makes all of them so, or none, so that there is nothing before it.
+        next({ body: compressed, ...restOf(request) })
+      }
       return true
     },
     settled: () => last,
@@ -56,4 +70,8 @@ export function createCompressQueue(
       return bytes
     },
   }
+}
+
+function restOf({ points, shard, note }: Request): Omit<Payload, 'body'> {
+  return { points, ...(shard !== undefined && { shard }), ...(note !== undefined && { note }) }
 }

@@ -22,7 +22,7 @@ export type DeliveryOptions = {
 
 /** Who hears of requests that leave. */
 export type Leaving = {
-  /** Is given bodies that were accepted and that nobody has any more. */
+  /** Is given bodies that were accepted or dropped, and that nobody has any more. */
   recycle(body: Uint8Array): void
   /** An attempt is over. There may be room for more. */
   settled(): void
@@ -150,6 +150,10 @@ export function createDelivery(
   function drop(entry: Entry | undefined): boolean {
     if (entry === undefined) return false
     count(entry, -1)
+    // What was tried once may still be on its way to the destination.
+    if (entry.body !== undefined && entry.firstTriedMs === undefined && keeper?.store.persistent !== true) {
+      leaving.recycle(entry.body)
+    }
     keeper?.forget(entry)
     report.dropped(entry.points)
     return true

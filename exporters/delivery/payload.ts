@@ -1,5 +1,5 @@
 /** What exporters that push hand to delivery, and what becomes of it. */
-import type { Batch } from '../../pipeline/model/batch.ts'
+import type { Batch, Source } from '../../pipeline/model/batch.ts'
 
 /** One request: what is queued, kept on disk, sent and sent again. */
 export type Payload = {
@@ -44,6 +44,8 @@ export type Encoder = {
   add(batch: Batch): void
   /** Instead of `add`, about as much as a request takes. False if there is more of it, which has to come next. */
   addPart?(batch: Batch): boolean
+  /** Whether anything is remembered of a source. Of one of which nothing is, a batch without series says nothing. */
+  knows?(source: Source): boolean
   /** Gives what is begun to `emit`. */
   flush(): void
   /** Points in requests that are begun and not yet given. */

@@ -40,6 +40,8 @@ const MAX_BYTES_ON_DISK = 2 ** 30
 const MAX_FLUSH_MS = 500
 /** More than a connection has under way at a time. */
 const ENOUGH_BYTES = 2 ** 20
+/** More than all threads compress at a time. */
+const ENOUGH_COMPRESSING_BYTES = 8 * 2 ** 20
 
 export function createPush(host: Host, config: PushConfig, parts: PushParts): Push {
   const { clock, counters } = host
@@ -63,7 +65,8 @@ export function createPush(host: Host, config: PushConfig, parts: PushParts): Pu
     if (instead !== undefined) keep!(instead)
     if (!compressQueue.add(request, instead !== undefined)) report.dropped(points)
   })
-  const pace = createPace(encoder, clock, isEnough, ({ values }, error) => {
+  const isBusy = (): boolean => compressQueue.bytes >= ENOUGH_COMPRESSING_BYTES
+  const pace = createPace(encoder, clock, isEnough, isBusy, ({ values }, error) => {
     report.lost(values.length, 'failed', `they cannot be encoded: ${String(error)}`)
   })
   let flushMs = parseDuration(config.sending_queue.batch.flush_timeout)

@@ -30,6 +30,9 @@ export type HttpRequest = {
   readonly body?: Uint8Array
 }
 
+/** A request but for its body, which must not be there for longer than it is under way. */
+type Common = Omit<NetworkRequest, 'body' | 'headers'> & Required<Pick<NetworkRequest, 'headers'>>
+
 export type Send = (payload: Payload, signal: AbortSignal) => Promise<Sent>
 
 /** No protocol has more to say. */
@@ -41,42 +44,58 @@ export function createSend(host: Host, config: PushConfig, { request, judge }: H
   const credentials = createCredentials({ ...config, http_headers: headerValues(config) }, clock)
   const oauth2 = config.oauth2 && createOAuth2(host, config.oauth2, config.proxy_url)
 
-  async function prepare({ url, headers, body }: Required<HttpRequest>, signal: AbortSignal): Promise<NetworkRequest> {
+  /** What requests have in common: all of an exporter are mostly alike but for their bodies. */
+  let common: { readonly given: HttpRequest['headers']; readonly own: object; readonly request: Common } | undefined
+
+  async function prepare({ url, headers }: HttpRequest, signal: AbortSignal): Promise<Common> {
     const authorization = await oauth2?.authorization(signal)
+    const own = credentials.headers()
     const tls = credentials.tls()
+    const known = common?.request
+    if (
+      known !== undefined &&
+      known.url === url &&
+      common!.given === headers &&
+      common!.own === own &&
+      known.tls === tls &&
+      (oauth2 === undefined || known.headers['authorization'] === authorization)
+    ) {
+      return known
+    }
     const proxyUrl = config.proxy_url ?? environmentProxy(url)
-    return {
+    const request: Common = {
       url,
       method: 'POST',
       headers: {
         ...lowerCaseNames(headers),
-        ...credentials.headers(),
+        ...own,
         ...(authorization !== undefined && { authorization }),
       },
-      body,
       timeoutMs,
       ...(tls !== undefined && { tls }),
       ...(proxyUrl !== undefined && { proxyUrl }),
     }
+    common = { given: headers, own, request }
+    return request
   }
 
   async function attempt(payload: Payload, signal: AbortSignal, mayRepeat: boolean): Promise<Sent> {
     const asked = request(payload)
-    let prepared: NetworkRequest
+    let prepared: Common
     try {
-      prepared = await prepare({ body: payload.body, ...asked }, signal)
+      prepared = await prepare(asked, signal)
     } catch (error) {
       return { outcome: 'retry', message: (error as Error).message }
     }
     let answer: HttpAnswer
     try {
-      answer = await exchange(network, prepared, signal)
+      answer = await exchange(network, prepared, asked.body ?? payload.body, signal)
     } catch (error) {
       const { message } = error as Error
       return { outcome: 'retry', message, ...(!neverArrived(error) && { mayHaveArrived: true as const }) }
     }
     if (answer.status === 401 && oauth2 !== undefined && mayRepeat) {
-      oauth2.forget(prepared.headers!['authorization']!)
+      oauth2.forget(prepared.headers['authorization']!)
       return attempt(payload, signal, false)
     }
     const sent = judge(answer, payload, asked)
@@ -103,7 +122,7 @@ export function createSend(host: Host, config: PushConfig, { request, judge }: H
   }
 }
 
-function exchange(network: Network, prepared: NetworkRequest, signal: AbortSignal): Promise<HttpAnswer> {
+function exchange(network: Network, common: Common, body: Uint8Array, signal: AbortSignal): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const pieces: Uint8Array[] = []
@@ -113,7 +132,8 @@ function exchange(network: Network, prepared: NetworkRequest, signal: AbortSigna
       cancel()
       reject(signal.reason as Error)
     }
-    const cancel = network.request(prepared, {
+    const request: NetworkRequest = { ...common, body }
+    const cancel = network.request(request, {
       head: (status, headers) => (head = { status, headers }),
       chunk(bytes) {
         if (left > 0) pieces.push(bytes.slice(0, left))
@@ -128,6 +148,8 @@ function exchange(network: Network, prepared: NetworkRequest, signal: AbortSigna
         reject(error)
       },
     })
+    // For the next one, which need not look at its URL again.
+    common.memo = request.memo
     signal.addEventListener('abort', abort, { once: true })
   })
 }

@@ -17,6 +17,7 @@ export function createInOrder(create: (shard: NonNullable<Payload['shard']>) => 
       encoders[shardOf(batch.source)]!.add(batch)
     },
     addPart: batch => encoders[shardOf(batch.source)]!.addPart(batch),
+    knows: source => encoders[shardOf(source)]!.knows(source),
     flush() {
       for (const encoder of encoders) encoder.flush()
     },

@@ -39,6 +39,8 @@ export class Collections {
   readonly #options: CollectionsOptions
   readonly #renderers = new Map<Escaping, Kept>()
   readonly #shared = new Map<string, Shared>()
+  /** How many collections anybody reads, or waits for. */
+  #underWay = 0
   readonly #pages = new PagePool()
   readonly #compressors = new Compressors()
 
@@ -65,6 +67,7 @@ export class Collections {
           () => {},
         )
         shared.release()
+        this.#underWay--
       }
     }
   }
@@ -79,6 +82,7 @@ export class Collections {
 
   #share(format: Format, nowMs: number): Shared {
     const { batches, release } = this.#options.hold()
+    this.#underWay++
     const collection = this.#take(batches, format, nowMs, () => shared.users > 1)
     const shared: Shared = { startedMs: nowMs, collection, release, users: 0 }
     return shared
@@ -99,7 +103,9 @@ export class Collections {
     }
     kept.usedMs = nowMs
     const { renderer, busy } = kept
-    const next = busy.then(() => finishInTurns(renderer.take(batches, { syntax, timestamps })))
+    const next = busy.then(() =>
+      finishInTurns(renderer.take(batches, { syntax, timestamps, isOnly: this.#underWay === 1 })),
+    )
     kept.busy = next.then(
       // The next one waits for this one, and keeps nothing of it.
       () => {},

@@ -82,8 +82,12 @@ function withValues({ source, timeMs, outcome, layout, absent, times, starts }: 
   return { source, timeMs, outcome, layout, values, absent, times, starts }
 }
 
+/** Nobody reads what it is written into; if that has not the length, its memory is free at once, and not only when garbage is looked for. */
 function written(values: Float64Array, into: Float64Array | undefined): Float64Array {
-  if (into?.length !== values.length) return values.slice()
-  into.set(values)
-  return into
+  if (into?.length === values.length) {
+    into.set(values)
+    return into
+  }
+  ;(into?.buffer as ArrayBuffer | undefined)?.transfer(0)
+  return values.slice()
 }

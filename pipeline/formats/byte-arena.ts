@@ -1,4 +1,4 @@
-/** From here on the system moves what grows by its pages, and room for as much again would be most of what is taken. */
+/** From here on room for as much again would be most of what is taken. */
 const LARGE_BYTES = 1024 * 1024
 const LARGE_GROWTH = 1.25
 
@@ -34,6 +34,11 @@ export class ByteArena {
     return this.starts[this.count]!
   }
 
+  /** Makes room for so many bytes in all: what grows is there twice while it is moved. */
+  reserve(bytes: number): void {
+    if (bytes > this.bytes.length) this.#resize(bytes)
+  }
+
   /** Appends source[from, to) and returns its number. */
   add(source: Uint8Array, from: number, to: number): number {
     const start = this.byteLength
@@ -41,7 +46,7 @@ export class ByteArena {
     if (end > this.bytes.length) this.#growBytes(end)
     if (this.count + 2 > this.starts.length) this.#growCount()
     // For a few bytes the call of `set` costs more than the bytes.
-    if (to - from > 64) this.bytes.set(source.subarray(from, to), start)
+    if (to - from > 64) this.bytes.set(to - from === source.length ? source : source.subarray(from, to), start)
     else for (let i = from, at = start; i < to; i++, at++) this.bytes[at] = source[i]!
     this.starts[++this.count] = end
     return this.count - 1

@@ -89,7 +89,7 @@ export function createEncodePlanner(options: PlanOptions): EncodePlanner {
     const { composites, isPart, droppedSummaries } = findComposites(layout, options)
     const isUsed = usedLabels(layout, isPart)
     const known = before === undefined ? undefined : labelsBefore(layout, before.layout)
-    const groups = new GroupTable()
+    const groups = new GroupTable(before?.groups)
     const groupOf = new Int32Array(layout.labels.length).fill(NEVER)
     const blocks = new ByteArena(SLACK, layout.labels.length + 1)
     blocks.add(new Uint8Array(SLACK), 0, SLACK)
@@ -198,6 +198,8 @@ function order(layout: Layout, isPart: Uint8Array | undefined, groupOf: Int32Arr
   const columns = new Uint32Array(byMetric.length)
   const next = starts.slice()
   for (const column of byMetric) columns[next[groupOf[labelsOf[column]!]!]!++] = column
+  // Of a cluster it has millions of bytes, which are free at once.
+  byMetric.buffer.transfer(0)
   return { columns, starts }
 }
 

@@ -33,6 +33,8 @@ export type OtlpEncoder = {
   add(batch: Batch): void
   /** A part of a batch, about as much as one request takes. False if there is more of it: nothing else may come before that. */
   addPart(batch: Batch): boolean
+  /** Whether anything of this source was ever written, and it is not removed since. */
+  knows(source: Source): boolean
   /** Gives what is begun to `emit`. */
   flush(): void
   readonly pendingPoints: number
@@ -129,6 +131,7 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
       while (!addPart(batch));
     },
     addPart,
+    knows: source => known.has(source),
     flush,
     get pendingPoints() {
       return walk.points
@@ -137,9 +140,10 @@ export function createOtlpEncoder(options: OtlpEncoderOptions): OtlpEncoder {
 }
 
 /** Plans have most of the bytes, and each has its own: of those that come and go none waits for garbage to be looked for. */
-function release({ groups, blocks }: EncodePlan): void {
+function release({ groups, blocks, columns }: EncodePlan): void {
   groups.resources.release()
   blocks.release()
+  ;(columns.buffer as ArrayBuffer).transfer(0)
 }
 
 export type { LeftOut }

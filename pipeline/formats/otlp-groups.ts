@@ -12,11 +12,23 @@ export type Groups = {
   readonly isPlain: boolean
 }
 
+const MORE = 1.0625
+const NO_SCOPE = new Uint8Array(0)
+
 export class GroupTable {
-  readonly #resources = new StringPacker()
+  readonly #resources: StringPacker
   readonly #scopes = new StringPacker()
   readonly #index = new HashIndex()
   #isPlain = true
+  /** The scope that groups of another plan have, which is mostly one. */
+  #readScopes: PackedStrings | undefined
+  #readScope: Uint8Array = NO_SCOPE
+
+  /** `before` are those of the plan before, which mostly has nearly the same. */
+  constructor(before?: Groups) {
+    // A little more each time while a cluster is learnt.
+    this.#resources = new StringPacker(before === undefined ? 0 : Math.ceil(before.resources.view.byteLength * MORE))
+  }
 
   get count(): number {
     return this.#index.count
@@ -40,7 +52,12 @@ export class GroupTable {
   internFrom({ resources, scopes }: Groups, group: number): number {
     const resource = resources.read(group)
     // What was read is there until the next is, but for a string that is the only one.
-    return this.intern(scopes.isOne ? resource : resource.slice(), scopes.read(group))
+    if (!scopes.isOne) return this.intern(resource.slice(), scopes.read(group))
+    if (this.#readScopes !== scopes) {
+      this.#readScopes = scopes
+      this.#readScope = scopes.read(group)
+    }
+    return this.intern(resource, this.#readScope)
   }
 
   /** All that there are; nothing comes after it. */

@@ -46,10 +46,10 @@ export class PackedStrings {
   /** Valid until the next call. */
   read(string: number): Uint8Array {
     const { view, starts, parts, tailStart } = this
-    const bytes = new Uint8Array(view.buffer)
-    if (starts.length === 0) return bytes.subarray(tailStart)
+    if (starts.length === 0) return new Uint8Array(view.buffer, tailStart)
+    const bytes = bytesOf(view.buffer)
     const length = this.lengthOf(string)
-    if (scratch.length < length) scratch = new Uint8Array(2 * length)
+    const read = scratchOf(length)
     const like = string - parts[3 * string + BACK]!
     const first = parts[3 * string + FIRST]!
     const last = parts[3 * string + LAST]!
@@ -57,7 +57,7 @@ export class PackedStrings {
     at = copy(bytes, starts[string]!, starts[string + 1]!, at)
     at = copy(bytes, starts[like + 1]! - last, starts[like + 1]!, at)
     copy(bytes, tailStart, bytes.length, at)
-    return scratch.subarray(0, length)
+    return read
   }
 
   areEqual(a: number, b: number): boolean {
@@ -66,7 +66,12 @@ export class PackedStrings {
 
   /** Nobody needs it any more: its memory is free at once, and not when garbage is looked for. */
   release(): void {
+    if (lastBytes.buffer === this.view.buffer) lastBytes = NO_BYTES
     this.view = new DataView(this.view.buffer.transfer(0))
+    // Those of one string have the same ones as all others of one.
+    if (this.isOne) return
+    ;(this.starts.buffer as ArrayBuffer).transfer(0)
+    ;(this.parts.buffer as ArrayBuffer).transfer(0)
   }
 }
 
@@ -78,6 +83,27 @@ export const FIRST = 1
 export const LAST = 2
 
 let scratch = new Uint8Array(1024)
+/** Of each length. A plan of a cluster is made of a hundred thousand strings that are read. */
+let scratches: (Uint8Array | undefined)[] = []
+
+function scratchOf(length: number): Uint8Array {
+  if (scratch.length < length) {
+    scratch = new Uint8Array(2 * length)
+    scratches = []
+  }
+  if (length >= MOST_SCRATCHES) return scratch.subarray(0, length)
+  return (scratches[length] ??= scratch.subarray(0, length))
+}
+
+const MOST_SCRATCHES = 1024
+const NO_BYTES = new Uint8Array(0)
+/** Of which strings were read last: what is read is read one after the other. */
+let lastBytes = NO_BYTES
+
+function bytesOf(buffer: ArrayBuffer): Uint8Array {
+  if (lastBytes.buffer !== buffer) lastBytes = new Uint8Array(buffer)
+  return lastBytes
+}
 
 /** Into the scratch, byte by byte: there are so few of them that a call would cost more. Returns where it ends. */
 function copy(bytes: Uint8Array, from: number, to: number, at: number): number {
@@ -114,6 +140,12 @@ export class StringPacker {
   #tail: Uint8Array | undefined
   #parts = NO_PARTS
   #longest = 0
+  readonly #expectedBytes: number
+
+  /** `expectedBytes` is about what all of them take when they are packed. */
+  constructor(expectedBytes = 0) {
+    this.#expectedBytes = expectedBytes
+  }
 
   /** Returns its number. */
   add(string: Uint8Array): number {
@@ -154,8 +186,9 @@ export class StringPacker {
       this.#parts = parts
     }
     const tail = this.#tailWith(together)
+    if (this.#first === 0) this.#own.reserve(this.#expectedBytes)
     findLikes(together, tail, (i, back, first, last) => {
-      this.#parts.set([back, first, last], 3 * (this.#first + i))
+      setPart(this.#parts, this.#first + i, back, first, last)
       this.#own.add(together.bytes, together.starts[i]! + first, together.starts[i + 1]! - last - tail)
     })
     this.#first = end
@@ -201,10 +234,10 @@ export class StringPacker {
     const body = other.length - tail.length
     return (
       first + end - start + last === body &&
-      areSame(bytes, starts[like]!, other.subarray(0, first)) &&
-      areSame(bytes, start, other.subarray(first, body - last)) &&
-      areSame(bytes, starts[like + 1]! - last, other.subarray(body - last, body)) &&
-      areSame(tail, 0, other.subarray(body))
+      areSame(bytes, starts[like]!, other, 0, first) &&
+      areSame(bytes, start, other, first, body - last) &&
+      areSame(bytes, starts[like + 1]! - last, other, body - last, body) &&
+      areSame(tail, 0, other, body)
     )
   }
 
@@ -225,16 +258,22 @@ export class StringPacker {
   }
 }
 
+function setPart(parts: Uint16Array, string: number, back: number, first: number, last: number): void {
+  parts[3 * string + BACK] = back
+  parts[3 * string + FIRST] = first
+  parts[3 * string + LAST] = last
+}
+
 /** Of longer ones the tail is not looked for: more of it than can be counted might have to be had from others. */
 const LONG = 0x4000
 
 /** What a list that grows has room for, in parts of what is in it. */
 const ROOM = 1.25
 
-/** Whether the bytes at `start` are these. */
-function areSame(bytes: Uint8Array, start: number, other: Uint8Array): boolean {
-  if (bytes.length - start < other.length) return false
-  for (let i = 0; i < other.length; i++) if (bytes[start + i] !== other[i]) return false
+/** Whether the bytes at `start` are other[from, to). */
+function areSame(bytes: Uint8Array, start: number, other: Uint8Array, from = 0, to = other.length): boolean {
+  if (bytes.length - start < to - from) return false
+  for (let i = from; i < to; i++) if (bytes[start + i - from] !== other[i]) return false
   return true
 }
 
@@ -264,7 +303,7 @@ function packStrings(arena: ByteArena, slack: number): PackedStrings {
   const parts = new Uint16Array(3 * count)
   starts[0] = slack
   findLikes(arena, tail, (i, back, first, last) => {
-    parts.set([back, first, last], 3 * i)
+    setPart(parts, i, back, first, last)
     starts[i + 1] = starts[i]! + arena.starts[i + 1]! - arena.starts[i]! - tail - first - last
   })
   const bytes = new Uint8Array(starts[count]! + tail)

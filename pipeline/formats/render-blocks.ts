@@ -89,6 +89,13 @@ export function* packBlocks(
 
 const NO_PARTS = new Uint16Array(0)
 
+/** Nobody needs them any more. */
+export function releaseBlocks({ starts, parts, bytes }: Blocks): void {
+  for (const { buffer } of parts.length === 0 ? [starts, bytes] : [starts, bytes, parts]) {
+    ;(buffer as ArrayBuffer).transfer(0)
+  }
+}
+
 function isAnyLike(parts: Uint16Array): boolean {
   for (let i = BACK; i < parts.length; i += 3) if (parts[i] !== 0) return true
   return false

@@ -39,16 +39,18 @@ export function* renderLabels(
   const { labels } = layout
   const origin =
     previous === undefined ? new Int32Array(labels.length).fill(-1) : yield* originOf(layout, previous.layout)
-  const exposed: Labels[] = []
-  let differs = false
+  // Mostly none differs, and there is no second list of them.
+  let differing: Labels[] | undefined
   for (let i = 0; i < labels.length; i++) {
     const known = origin[i]!
-    exposed.push(known >= 0 ? previous!.table.exposed[known]! : expose(labels[i]!, style))
-    differs ||= exposed[i] !== labels[i]
+    const one = known >= 0 ? previous!.table.exposed[known]! : expose(labels[i]!, style)
+    if (one !== labels[i]) differing ??= labels.slice(0, i)
+    differing?.push(one)
     if ((i & 0xff) === 0xff && i < labels.length - 1) yield pause
   }
+  const exposed = differing ?? labels
   const blocks = yield* packBlocks(origin, previous?.table.blocks, i => blockOf(exposed[i]!), SLACK)
-  return { table: { exposed: differs ? exposed : labels, blocks }, origin }
+  return { table: { exposed, blocks }, origin }
 }
 
 /** Where each label set of a layout stood in an earlier layout of the same source. */

@@ -14,6 +14,7 @@ import type { Escaping } from './render-names.ts'
 import type { TranslationStrategy } from './prometheus-naming.ts'
 import { LabelOwners, type Contested } from './render-owners.ts'
 import { makePlan, type Plan } from './render-plan.ts'
+import { releaseBlocks } from './render-blocks.ts'
 import { prepare, type Prepared } from './render-prepared.ts'
 import { pause, type Work } from './render-work.ts'
 
@@ -42,6 +43,8 @@ export type Snapshot = {
   /** Labels that several attributes have become, with those, as far as it was seen. */
   readonly joined: ReadonlyMap<string, readonly string[]>
 }
+
+export type TakeOptions = { readonly syntax?: Syntax; readonly timestamps?: boolean; readonly isOnly?: boolean }
 
 const DEFAULT_STYLE: Required<RenderStyle> = {
   escaping: 'underscores',
@@ -74,16 +77,19 @@ export class Renderer {
 
   /**
    * The batches are the latest of each source. Those that failed show nothing, but what was made for their series is kept until
-   * they are well again or missing from the list. Let one snapshot be taken before the next is begun.
+   * they are well again or missing from the list. Let one snapshot be taken before the next is begun. `isOnly` where nobody has an earlier
+   * one any more: what that had is gone at once then, and not when garbage is looked for.
    */
-  *take(batches: readonly Batch[], options: { syntax?: Syntax; timestamps?: boolean } = {}): Work<Snapshot> {
-    const { syntax = 'text', timestamps = false } = options
+  *take(batches: readonly Batch[], options: TakeOptions = {}): Work<Snapshot> {
+    const { syntax = 'text', timestamps = false, isOnly = false } = options
     const taken = ++this.#taken
     for (const batch of batches) {
       const held = this.#held.get(batch.source)
       if (held !== undefined) held.seenAt = taken
       if (batch.outcome === 'ok' && held?.prepared.layout !== batch.layout) {
+        const before = held?.prepared
         yield* this.#show(batch.source, batch.layout, held, taken)
+        if (isOnly && before !== undefined) releaseBlocks(before.table.blocks)
         yield pause
       }
     }

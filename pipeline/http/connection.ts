@@ -56,7 +56,7 @@ function receive(this: OwnSocket, length: number): boolean {
   return true
 }
 
-/** As many as are scraped together. */
+/** Few, since one is needed only from the first bytes of an answer to the last. */
 const MOST_UNUSED = 256
 const unusedParsers: ResponseParser[] = []
 
@@ -69,7 +69,7 @@ export class Connection {
   readonly #owner: ConnectionOwner
   readonly #socket: OwnSocket
   #exchange: Exchange | undefined
-  /** While a request is under way. */
+  /** While an answer arrives: many requests wait for theirs. */
   #parser: ResponseParser | undefined
   #known: KnownHead | undefined
   /** Whether a request was answered before. */
@@ -103,8 +103,6 @@ export class Connection {
   /** Only when idle. `text` is the request up to its body. */
   send(exchange: Exchange, text: string): void {
     this.#exchange = exchange
-    this.#parser = unusedParsers.pop() ?? new ResponseParser()
-    this.#parser.begin(exchange, this.#known)
     exchange.holder = this
     const { body, timeoutMs } = exchange.request
     if (timeoutMs === Infinity) this.#socket.ref()
@@ -140,7 +138,7 @@ export class Connection {
     const exchange = this.#exchange
     // Bytes that nobody asked for: whatever comes next on this connection is not to be trusted.
     if (exchange === undefined) return this.close()
-    const parser = this.#parser!
+    const parser = (this.#parser ??= this.#begin(exchange))
     let complete
     try {
       complete = parser.feed(this.#owner.landing, length)
@@ -151,6 +149,12 @@ export class Connection {
     if (complete && !exchange.over) {
       this.#complete(exchange, parser, parser.reusable && this.#socket.writableLength === 0)
     }
+  }
+
+  #begin(exchange: Exchange): ResponseParser {
+    const parser = unusedParsers.pop() ?? new ResponseParser()
+    parser.begin(exchange, this.#known)
+    return parser
   }
 
   /** The connection is free before the handler hears of the end, which may well send the next request. */
@@ -174,14 +178,14 @@ export class Connection {
   /** The server sends no more. */
   ended(): void {
     const { address } = this.destination
-    if (this.#exchange !== undefined && this.#parser!.ended()) this.#complete(this.#exchange, this.#parser!, false)
+    if (this.#exchange !== undefined && this.#parser?.ended()) this.#complete(this.#exchange, this.#parser, false)
     else this.broken(new Error(`${address} closed the connection before its answer was complete`))
   }
 
   broken(error: Error): void {
     const exchange = this.#exchange
     if (exchange === undefined) return this.close()
-    const retry = this.#reused && !this.#parser!.started && mayBeRepeated(exchange.request)
+    const retry = this.#reused && this.#parser === undefined && mayBeRepeated(exchange.request)
     if (!retry) return exchange.fail(error)
     this.close()
     this.#owner.lost(exchange, this)

@@ -7,23 +7,42 @@
 import type { NetworkRequest, ResponseHandler } from '../component.ts'
 import type { TimeLimit, TimeLimits } from './time-limits.ts'
 
+/** Of one that is through: whoever keeps it for the next request keeps nothing of the last. */
+const NO_REQUEST: NetworkRequest = { url: '', timeoutMs: Infinity }
+
 export class Exchange {
-  readonly request: NetworkRequest
+  request: NetworkRequest
   over = false
+  /** Whether it came to its end: whoever sent it holds on to it no more. */
+  isThrough = false
   /** Set by the client: what the request still holds, and gives up when it is over before its response is complete. */
   holder: { close(): void } | undefined
   /** Among those with the same time limit. */
   before: Exchange | undefined
   behind: Exchange | undefined
   endsMs = Infinity
+  readonly limits: TimeLimits
   readonly #handler: ResponseHandler
   #limit: TimeLimit | undefined
 
   constructor(limits: TimeLimits, request: NetworkRequest, handler: ResponseHandler) {
     this.request = request
+    this.limits = limits
     this.#handler = handler
-    const { timeoutMs } = request
-    if (Number.isFinite(timeoutMs)) this.#limit = limits.begin(timeoutMs, this)
+    this.#begin()
+  }
+
+  /** The next request of its handler, when it is through. */
+  again(request: NetworkRequest): void {
+    this.request = request
+    this.over = false
+    this.isThrough = false
+    this.#begin()
+  }
+
+  #begin(): void {
+    const { timeoutMs } = this.request
+    if (Number.isFinite(timeoutMs)) this.#limit = this.limits.begin(timeoutMs, this)
   }
 
   head(status: number, headers: ReadonlyMap<string, string>): void {
@@ -47,6 +66,8 @@ export class Exchange {
   end(): void {
     if (this.over) return
     this.#finish()
+    this.isThrough = true
+    this.request = NO_REQUEST
     try {
       this.#handler.end()
     } catch (error) {
@@ -61,7 +82,7 @@ export class Exchange {
     this.#handler.failed(error)
   }
 
-  cancel(): void {
+  readonly cancel = (): void => {
     if (this.over) return
     this.#finish()
     this.holder?.close()

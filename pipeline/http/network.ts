@@ -1,5 +1,5 @@
 /** The one way out of the process: picks who sends a request. */
-import type { Clock, Network, NetworkRequest } from '../component.ts'
+import type { Clock, Network, NetworkRequest, ResponseHandler } from '../component.ts'
 import { Exchange } from './exchange.ts'
 import { listen } from './listen.ts'
 import { createResolver } from './resolve.ts'
@@ -58,6 +58,26 @@ export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): 
     return way
   }
 
+  /** Thousands of targets are asked together: what is made for each then is old when it has answered. */
+  function exchangeFor(request: NetworkRequest, handler: ResponseHandler, { idle }: Way): Exchange {
+    const { memo } = handler
+    // Others may hold on to one that is over.
+    if (idle === undefined) return new Exchange(limits, request, handler)
+    if (memo instanceof Exchange && memo.isThrough && memo.limits === limits) {
+      memo.again(request)
+      return memo
+    }
+    const exchange = new Exchange(limits, request, handler)
+    if ('memo' in handler) handler.memo = exchange
+    return exchange
+  }
+
+  /** The handler hears nothing from inside the call. */
+  function failLater(exchange: Exchange, error: Error): () => void {
+    clock.after(0, () => exchange.fail(error))
+    return exchange.cancel
+  }
+
   async function sendByUndici(exchange: Exchange, destination: Destination): Promise<void> {
     try {
       undiciClient ??= loadUndiciClient()
@@ -70,16 +90,16 @@ export function createNetwork(clock: Clock, options: SocketReaderOptions = {}): 
 
   return {
     request(request, handler) {
-      const exchange = new Exchange(limits, request, handler)
+      let exchange: Exchange | undefined
       try {
         const way = wayOf(request)
+        exchange = exchangeFor(request, handler, way)
         if (way.idle === undefined) void sendByUndici(exchange, way)
         else way.idle = socketReader.send(exchange, way, way.idle)
+        return exchange.cancel
       } catch (error) {
-        // The handler hears nothing from inside this call.
-        clock.after(0, () => exchange.fail(error as Error))
+        return failLater(exchange ?? new Exchange(limits, request, handler), error as Error)
       }
-      return () => exchange.cancel()
     },
     resolve: createResolver(),
     listen: (endpoint, handle, listenOptions) => listen(clock, endpoint, handle, listenOptions),

@@ -32,7 +32,12 @@ export function mayBeRepeated({ method = 'GET' }: NetworkRequest): boolean {
 }
 
 /** Lines of headers, which thousands of requests may have in common. */
-type HeaderLines = { readonly text: string; readonly hasHost: boolean; readonly hasAuthorization: boolean }
+type HeaderLines = {
+  readonly text: string
+  readonly hasHost: boolean
+  readonly hasAuthorization: boolean
+  readonly hasLength: boolean
+}
 const knownLines = new WeakMap<Headers, HeaderLines>()
 
 function knownHeaderLines(given: Headers): HeaderLines {
@@ -47,6 +52,7 @@ function headerLines(given: Headers): HeaderLines {
     text: linesFrom(headers),
     hasHost: hasHeader(headers, 'host'),
     hasAuthorization: hasHeader(headers, 'authorization'),
+    hasLength: hasHeader(headers, 'content-length'),
   }
 }
 
@@ -55,19 +61,20 @@ export function renderRequest(request: NetworkRequest, destination: Destination)
   const { method = 'GET', headers = NO_HEADERS, body } = request
   const { path, authority, authorization } = destination
   const hasNoLength = body === undefined && mayBeRepeated(request)
-  const { text, hasHost, hasAuthorization } = hasNoLength
-    ? knownHeaderLines(headers)
-    : headerLines(withLength(headers, body?.length ?? 0))
+  let lines = knownHeaderLines(headers)
+  // Whatever it says, there is one length.
+  if (lines.hasLength && !hasNoLength) lines = headerLines(withoutLength(headers))
+  const { text, hasHost, hasAuthorization } = lines
   let head = `${method} ${path} HTTP/1.1\r\n`
   if (!hasHost) head += `host: ${authority}\r\n`
   head += text
+  if (!hasNoLength) head += `content-length: ${body?.length ?? 0}\r\n`
   if (authorization !== undefined && !hasAuthorization) head += `authorization: ${authorization}\r\n`
   return `${head}\r\n`
 }
 
-function withLength(headers: Headers, length: number): Headers {
-  const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-length')
-  return { ...Object.fromEntries(others), 'content-length': `${length}` }
+function withoutLength(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-length'))
 }
 
 function linesFrom(headers: readonly [string, string][]): string {

@@ -28,8 +28,6 @@ const NO_HEAD = new HeaderReader()
 
 /** Reads one response after the other, of whatever connection. */
 export class ResponseParser {
-  /** Whether any byte of the response has arrived. */
-  started = false
   /** Once complete: whether another request may follow on the connection. */
   reusable = false
   /** Once complete: how many bytes came after the end. */
@@ -62,7 +60,6 @@ export class ResponseParser {
   rest(): void {
     this.known = undefined
     this.#exchange = undefined
-    this.started = false
     this.reusable = false
     this.surplus = 0
     this.#state = 'head'
@@ -79,7 +76,6 @@ export class ResponseParser {
    * hears of everything but its end. Throws a sentence if this is not HTTP.
    */
   feed(buffer: Buffer, length: number): boolean {
-    this.started = true
     this.#position = 0
     if (this.#state === 'head') {
       const framing = this.#readHead(buffer, length)

@@ -47,6 +47,16 @@ export class ActiveTargets {
     before.next = gone.next
   }
 
+  /** Not by `all`, since it is asked at every roll-up: what a generator makes for each target would be garbage. */
+  areAll(isSo: (target: Target) => boolean): boolean {
+    for (const first of this.#byUrl.values()) {
+      for (let one: ActiveTarget | undefined = first; one !== undefined; one = one.next) {
+        if (!isSo(one.target)) return false
+      }
+    }
+    return true
+  }
+
   *all(): Generator<ActiveTarget> {
     for (const first of this.#byUrl.values()) {
       for (let one: ActiveTarget | undefined = first; one !== undefined; one = one.next) yield one

@@ -12,6 +12,8 @@ const PRIVATE_HEADERS = new Set(['authorization', 'cookie'])
  * that is none. The timeout of the request holds for all of it.
  */
 export class Requester implements ResponseHandler {
+  /** As `cancel` stands for nothing after the end. */
+  memo: unknown = undefined
   readonly #handler: ResponseHandler
   #host: Pick<Host, 'network' | 'clock'> | undefined
   #follows = false

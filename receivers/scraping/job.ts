@@ -23,6 +23,8 @@ export type Job = {
   start(): void
   stop(): void
   readonly targetCount: number
+  /** Whether it is known of all targets whether they can be scraped. */
+  areTried(): boolean
   targets(): Targets
 }
 
@@ -101,10 +103,15 @@ export function createJob(options: JobOptions, scheduler: Scheduler, { log }: Pi
     get targetCount() {
       return active.count
     },
+    areTried: () => active.areAll(isTried),
     targets: () => ({
       active: Array.from(active.all(), ({ spec, target }) => ({ ...target.status(), intervalMs: spec.intervalMs })),
       dropped,
       droppedCount,
     }),
   }
+}
+
+function isTried(target: Target): boolean {
+  return target.isTried
 }

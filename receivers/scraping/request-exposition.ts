@@ -24,8 +24,11 @@ export type Asker = {
   answered(begun: Begun, exposition: Exposition | undefined, problem: string | undefined, bodyBytes: number): void
 }
 
-/** As many as are scraped together. */
-const MOST_UNUSED = 256
+/**
+ * More than are scraped together where there are thousands of targets: there are never more than were under way at some time. One that
+ * is made for a scrape is old when that is over, and its memory is taken until garbage is looked for in the whole heap.
+ */
+const MOST_UNUSED = 4096
 const unused: ExpositionClient[] = []
 
 /**

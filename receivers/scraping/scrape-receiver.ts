@@ -40,7 +40,7 @@ export function createReceiverOf(
 ): Required<Receiver> {
   const { clock, cluster, id } = host
   const { collections } = clusterTables(cluster)
-  const areTried = (): boolean => jobs.every(job => job.targets().active.every(({ state }) => state !== 'unknown'))
+  const areTried = (): boolean => jobs.every(job => job.areTried())
   let scheduler: Scheduler | undefined
   let room: WaitingRoom | undefined
   let jobs: readonly Job[] = []

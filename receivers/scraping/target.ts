@@ -56,6 +56,8 @@ export type Target = {
   scrape(): void
   /** Ends what is under way and, if the target was ever scraped, the target's series. */
   remove(): void
+  /** Whether a scrape was through, however it ended. */
+  readonly isTried: boolean
   status(): Omit<TargetStatus, 'intervalMs'>
 }
 
@@ -338,9 +340,13 @@ class ScrapedTarget implements Target, Asker, LabelMaker {
     next(endBatch(this.#reports, clock.now(), 'removed'))
   }
 
+  get isTried(): boolean {
+    return !Number.isNaN(this.#doneTimeMs)
+  }
+
   status(): Omit<TargetStatus, 'intervalMs'> {
     const { labels, node } = this.#place
-    const hasTried = !Number.isNaN(this.#doneTimeMs)
+    const { isTried: hasTried } = this
     return {
       url: this.#source.name,
       labels,

@@ -37,6 +37,7 @@ export function otlpEncoding(overrides: Partial<OtlpEncoderOptions> = {}): Encod
   return {
     add: batch => encoder.add(batch),
     addPart: batch => encoder.addPart(batch),
+    knows: source => encoder.knows(source),
     flush: () => encoder.flush(),
     get pendingPoints() {
       return encoder.pendingPoints

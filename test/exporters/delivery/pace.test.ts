@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { createPace } from '../../../exporters/delivery/pace.ts'
 import type { Encoder } from '../../../exporters/delivery/payload.ts'
-import type { Batch } from '../../../pipeline/model/batch.ts'
+import type { Batch, Source } from '../../../pipeline/model/batch.ts'
+import { createSource } from '../../support/batch-from-text.ts'
 import { points } from '../../support/pushing.ts'
 import { testHost } from '../../support/test-host.ts'
 
 /** Takes two columns at a time, and notes them. */
 function createWorld() {
   const { clock } = testHost()
-  const state = { isEnough: false, taken: [] as number[], failed: 0 }
+  const state = { isEnough: false, isBusy: false, known: new Set<Source>(), taken: [] as number[], failed: 0 }
   const seen: Batch[] = []
   let at = 0
   const encoder: Encoder = {
@@ -23,6 +24,7 @@ function createWorld() {
       at = 0
       return true
     },
+    knows: source => state.known.has(source),
     flush: () => {},
     pendingPoints: 0,
   }
@@ -30,6 +32,7 @@ function createWorld() {
     encoder,
     clock,
     () => state.isEnough,
+    () => state.isBusy,
     () => state.failed++,
   )
   return { clock, state, pace, seen }
@@ -77,6 +80,26 @@ describe('pace of encoding', () => {
     assert.equal(batch.values.length, 3)
   })
 
+  it('does not keep batches without series of sources that have none there, but all others', () => {
+    const { state, pace, seen } = createWorld()
+    state.isEnough = true
+    const [other, known] = [createSource(), createSource()]
+    const nothing = { ...points(0), source: other }
+    pace.add(nothing)
+    pace.add({ ...nothing, source: known })
+    const some = { ...points(1), source: other }
+    pace.add(some)
+    pace.add(nothing)
+    state.known.add(known)
+    pace.add({ ...nothing, source: known })
+    state.isEnough = false
+    pace.goOn()
+    assert.deepEqual(
+      seen.map(({ source }) => source),
+      [other, other, known],
+    )
+  })
+
   it('waits no longer than a second, whatever the destination does', async () => {
     const { clock, state, pace } = createWorld()
     const [first, second] = [points(5), points(3)]
@@ -106,6 +129,38 @@ describe('pace of encoding', () => {
     assert.deepEqual(state.taken, [])
     await clock.advance(500)
     assert.equal(state.taken.length, 5)
+  })
+
+  it('encodes what has waited for too long in turns, and lets the rest wait again when something leaves between them', async () => {
+    const { clock, state, pace } = createWorld()
+    state.isEnough = true
+    pace.add(points(7))
+    await clock.advance(999)
+    const turns: number[] = []
+    const cancel = clock.after(1, function turn() {
+      turns.push(state.taken.length)
+      if (turns.length === 2) return pace.goOn()
+      clock.after(0, turn)
+    })
+    await clock.advance(1)
+    cancel()
+    assert.deepEqual(turns, [2, 4])
+    await clock.advance(999)
+    assert.equal(state.taken.length, 4)
+    await clock.advance(1)
+    assert.equal(state.taken.length, 7)
+  })
+
+  it('does not encode more than can be compressed, however long something has waited', async () => {
+    const { clock, state, pace } = createWorld()
+    state.isEnough = true
+    state.isBusy = true
+    pace.add(points(3))
+    await clock.advance(2000)
+    assert.deepEqual(state.taken, [])
+    state.isBusy = false
+    await clock.advance(10)
+    assert.equal(state.taken.length, 3)
   })
 
   it('encodes everything when it is told to hurry', () => {

@@ -31,6 +31,17 @@ describe('pushing', () => {
     assert.deepEqual(destination.taken, [...batch.values])
   })
 
+  it('drops what does not fit into the queue while a batch is encoded, not when all of it is in memory', async () => {
+    const { host, push, destination } = await startPush({ sending_queue: { max_bytes: '100B' } }, { maxPoints: 1 })
+    destination.answer = () => {}
+    const before = process.memoryUsage().arrayBuffers
+    push.consume(points(10_000))
+    // The memory of what was dropped is not there any more, though no garbage was looked for.
+    assert.ok(process.memoryUsage().arrayBuffers - before < 20 * 2 ** 20)
+    assert.ok(host.counted.get('gpucol_exporter_enqueue_failed_metric_points')! > 9900)
+    await stopPush(host, push)
+  })
+
   const compressions = [
     ['gzip', gunzipSync],
     ['zstd', zstdDecompressSync],

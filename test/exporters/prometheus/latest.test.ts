@@ -62,6 +62,19 @@ describe('the latest batches', () => {
     assert.equal(memory.size, 2)
   })
 
+  it('give back the memory of those that nobody reads any more, where there are more series now', () => {
+    const latest = new LatestBatches(300_000)
+    latest.put(later(0, 10), 0)
+    const held = latest.hold()
+    const [before] = held.batches
+    latest.put(later(1, 10, 20), 0)
+    assert.deepEqual(numbers([before!]), [0, 10])
+    held.release()
+    latest.put(later(2, 10, 20, 30), 0)
+    assert.equal(before!.values.byteLength, 0)
+    assert.deepEqual(numbers(latest.hold().batches), [2, 10, 20, 30])
+  })
+
   it('are left to one who reads for long', () => {
     const latest = new LatestBatches(300_000)
     latest.put(later(0, 10, 0), 0)

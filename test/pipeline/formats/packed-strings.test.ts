@@ -31,7 +31,9 @@ describe('packed strings', () => {
       'a tail that ends': [...gpus(600), ...Array.from({ length: 9000 }, (_, i) => `{gpu="${i}"}`)],
       'all the same but the last of many': [...Array.from({ length: 9000 }, () => 'same'), 'other'],
     }
-    for (const [name, texts] of Object.entries(cases)) checkPacked(pack(texts), texts, name)
+    for (const [name, texts] of Object.entries(cases)) {
+      for (const expectedBytes of [0, 100, 1_000_000]) checkPacked(pack(texts, expectedBytes), texts, name)
+    }
   })
 
   it('are those that were packed, whatever they are', () => {
@@ -62,8 +64,8 @@ describe('packed strings', () => {
   })
 })
 
-function pack(texts: readonly string[]): PackedStrings {
-  const packer = new StringPacker()
+function pack(texts: readonly string[], expectedBytes = 0): PackedStrings {
+  const packer = new StringPacker(expectedBytes)
   const strings = texts.map(text => Buffer.from(text))
   strings.forEach((string, i) => assert.equal(packer.add(string), i))
   const step = Math.ceil(strings.length / 100)

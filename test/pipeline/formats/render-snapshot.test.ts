@@ -5,7 +5,7 @@ import { labelsFrom, type Labels } from '../../../pipeline/model/labels.ts'
 import { createLayout, layoutFromSeries, type Layout } from '../../../pipeline/model/layout.ts'
 import { metricFrom } from '../../../pipeline/model/series.ts'
 import { createPage } from '../../../pipeline/formats/render-chunks.ts'
-import { Renderer } from '../../../pipeline/formats/render-snapshot.ts'
+import { Renderer, type Snapshot } from '../../../pipeline/formats/render-snapshot.ts'
 import { renderPieces, renderText } from '../../../pipeline/formats/render-text.ts'
 import { finishNow } from '../../../pipeline/formats/render-work.ts'
 import { createSource } from '../../support/batch-from-text.ts'
@@ -65,6 +65,26 @@ describe('a renderer', () => {
     const text = show(renderer, [batchOf(layout, 2)])
     assert.equal(looks(), before)
     assert.equal(text, renderText([batchOf(layoutOf(['a', 'b', 'c'], gpus), 2)]))
+  })
+
+  it('lets what a source had before go where nobody has an earlier snapshot, and else not', () => {
+    const renderer = new Renderer()
+    const first = layoutOf(['a'], gpus.slice(0, 90))
+    const second = layoutOf(['a'], gpus.slice(5, 95), first)
+    const third = layoutOf(['a'], gpus.slice(10), second)
+    const write = (snapshot: Snapshot): string => {
+      const page = createPage()
+      return Array.from(
+        renderPieces(snapshot, () => page),
+        piece => piece.toString(),
+      ).join('')
+    }
+    const earlier = finishNow(renderer.take([batchOf(first, 1)]))
+    const later = finishNow(renderer.take([batchOf(second, 2)]))
+    assert.equal(write(earlier), renderText([batchOf(first, 1)]))
+    const only = finishNow(renderer.take([batchOf(third, 3)], { isOnly: true }))
+    assert.equal(later.plan.members[0]!.blocks.buffer.byteLength, 0)
+    assert.equal(write(only), renderText([batchOf(third, 3)]))
   })
 
   it('does no label work for a source that failed and comes back', () => {

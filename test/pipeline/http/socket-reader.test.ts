@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { ResponseHandler } from '../../../pipeline/component.ts'
 import { createSystemClock } from '../../../pipeline/clock/system-clock.ts'
 import { createVirtualClock } from '../../../pipeline/clock/virtual-clock.ts'
 import { createNetwork, type SystemNetwork } from '../../../pipeline/http/network.ts'
@@ -27,6 +28,48 @@ describe('socket reader', () => {
     servers.push(server)
     return server
   }
+
+  it('uses what a request took for the next one of its handler, but not after a failure', async () => {
+    const server = await serve((socket, count) => {
+      if (count === 3) socket.destroy()
+      else socket.write(OK)
+    })
+    const events: string[] = []
+    const memos: unknown[] = []
+    const cancels = new Set<() => void>()
+    let finished = (): void => {}
+    const handler: ResponseHandler = {
+      memo: undefined,
+      head: status => void events.push(`head ${status}`),
+      chunk: bytes => void events.push(Buffer.from(bytes).toString()),
+      end() {
+        events.push('end')
+        finished()
+      },
+      failed({ message }) {
+        events.push(message.replace(/127.0.0.1:\d+/, 'it'))
+        finished()
+      },
+    }
+    for (let i = 0; i < 5; i++) {
+      // POST: a GET would be sent again where the server closes the connection.
+      const request = { url: server.url, method: 'POST', body: Buffer.from('x'), timeoutMs: 5000 } as const
+      await new Promise<void>(resolve => {
+        finished = resolve
+        cancels.add(network.request(request, handler))
+      })
+      memos.push(handler.memo)
+    }
+    const answered = ['head 200', 'ok', 'end']
+    assert.deepEqual(events.slice(0, 6), [...answered, ...answered])
+    assert.match(events[6]!, /reset|closed/)
+    assert.deepEqual(events.slice(7), [...answered, ...answered])
+    assert.deepEqual(
+      memos.map(memo => memos.indexOf(memo)),
+      [0, 0, 0, 3, 3],
+    )
+    assert.equal(cancels.size, 2)
+  })
 
   describe('understands', () => {
     const all = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)).join('')

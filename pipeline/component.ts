@@ -163,6 +163,11 @@ export type Processor = Life & {
   release?(source: Source): readonly Dependencies[]
   /** Called when metadata has changed, before anybody looks at what a released answer hangs on: some of it may be the processor's own. */
   refresh?(): void
+  /**
+   * From now on `listener`, and no other, is told of each source of which the processor has handed on the last batch by itself, because it
+   * held it back: all of them on one occasion.
+   */
+  tellCaughtUp?(listener: (source: Source) => void): void
 }
 
 /** A plan without folds, and what else is to be done with every batch that has a sample in every column. */

@@ -15,7 +15,7 @@ import { clusterTables } from '../pipeline/cluster/tables.ts'
 import { parseKind } from '../pipeline/cluster/workload-kinds.ts'
 import { defineProcessor, type ConfigSchema, type Problem } from '../pipeline/component.ts'
 import { duration, parseDuration } from '../pipeline/config/fields.ts'
-import type { Batch } from '../pipeline/model/batch.ts'
+import type { Batch, Source } from '../pipeline/model/batch.ts'
 import { runComposed } from '../pipeline/model/compose.ts'
 import type { SeriesMap } from '../pipeline/model/label-processor.ts'
 import { createSeriesProcessor } from '../pipeline/series-processor.ts'
@@ -170,6 +170,7 @@ export const joinWorkload = defineProcessor({
     const processor = createSeriesProcessor(map, host, again.next)
     // Whoever runs on a virtual clock compares what there is at the end of a step.
     const keepsAll = host.clock.aligned === true
+    let caughtUp: (source: Source) => void = () => {}
 
     function join(batch: Batch): void {
       processor.consume(batch)
@@ -177,8 +178,11 @@ export const joinWorkload = defineProcessor({
     }
 
     function release(): void {
-      again.run(join)
-      if (!keepsAll) again.clear()
+      if (keepsAll) return again.run(join)
+      again.drain(batch => {
+        join(batch)
+        caughtUp(batch.source)
+      })
     }
 
     return {
@@ -207,6 +211,9 @@ export const joinWorkload = defineProcessor({
       // What is mapped again is compared with what it was mapped to.
       ...(!keepsAll && { release: processor.release }),
       refresh: gate.check,
+      tellCaughtUp(listener) {
+        caughtUp = listener
+      },
       flush() {
         gate.check()
         if (keepsAll) again.run(join)

@@ -13,8 +13,10 @@ export type MappedAgain = {
   /** Keeps a batch that becomes one with this layout without `next`. */
   keepMapped(batch: Batch, layout: Layout): void
   forget(source: Source): void
-  /** Maps all that were kept. */
+  /** Maps all that are kept, and goes on keeping them. */
   run(map: (batch: Batch) => void): void
+  /** Maps all that are kept, and keeps none of them any longer than that. */
+  drain(map: (batch: Batch) => void): void
   clear(): void
 }
 
@@ -22,6 +24,18 @@ export function createMappedAgain(next: Next): MappedAgain {
   const kept = new Map<Source, Batch>()
   const became = new WeakMap<Batch, Layout>()
   let current: Batch | undefined
+
+  function mapOne(map: (batch: Batch) => void, batch: Batch): void {
+    current = batch
+    try {
+      map(batch)
+    } catch (error) {
+      // Nobody waits for an answer any more: the next collection brings it again.
+      if (!(error instanceof RefusedError)) throw error
+    } finally {
+      current = undefined
+    }
+  }
 
   return {
     next(batch) {
@@ -41,16 +55,12 @@ export function createMappedAgain(next: Next): MappedAgain {
       if (kept.size > 0) kept.delete(source)
     },
     run(map) {
-      for (const batch of kept.values()) {
-        current = batch
-        try {
-          map(batch)
-        } catch (error) {
-          // Nobody waits for an answer any more: the next collection brings it again.
-          if (!(error instanceof RefusedError)) throw error
-        } finally {
-          current = undefined
-        }
+      for (const batch of kept.values()) mapOne(map, batch)
+    },
+    drain(map) {
+      for (const [source, batch] of kept) {
+        kept.delete(source)
+        mapOne(map, batch)
       }
     },
     clear: () => kept.clear(),

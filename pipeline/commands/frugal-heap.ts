@@ -20,6 +20,10 @@ const { getHeapStatistics, setFlagsFromString } = process.getBuiltinModule('node
 
 /** How much may be added to what is alive before the garbage in it is looked for. That is once in minutes, since most of it dies young. */
 const GROWTH_PERCENT = 12
+/** While targets are learnt it is no more than this, down to a part that would have V8 look for garbage all the time. */
+const LEARNING_ROOM_BYTES = 10_000_000
+const LEAST_GROWTH_PERCENT = 4
+const ROOM_MS = 2000
 
 /** Learning is over when the heap has not grown by more than a part of it in this time. */
 const LEARNING_MS = 30_000
@@ -34,8 +38,9 @@ export function beginFrugalStart(): void {
   for (const compiler of OPTIMIZERS) setFlagsFromString(`--no-${compiler}`)
   // The part where objects are young stays as it begins, with two halves of 1 MB.
   setFlagsFromString('--semi-space-growth-factor=1')
-  // Pages that are free are given back at once: by itself V8 holds them for eight seconds.
-  setFlagsFromString('--memory-pool-timeout=1')
+  // Pages that are free are given back at once: by itself V8 holds them for eight seconds, and long arrays as long as it likes.
+  setFlagsFromString('--no-memory-pool')
+  setFlagsFromString('--no-large-page-pool')
 }
 
 /** Once. The returned function ends what it has begun. */
@@ -47,14 +52,36 @@ export function endFrugalStart(clock: Pick<Clock, 'after'>): () => void {
   setFlagsFromString('--no-stress-flush-code')
   for (const compiler of OPTIMIZERS) setFlagsFromString(`--${compiler}`)
   // By itself V8 looks through the whole heap whenever a tenth has been added, because a collector is never in a hurry.
-  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
+  setGrowth(GROWTH_PERCENT)
   // Several threads for so little cost more than they save.
   setFlagsFromString('--no-parallel-scavenge')
   setFlagsFromString('--no-incremental-marking')
-  return whenLearnt(clock, () => {
+  const cancelRoom = keepRoomSmall(clock)
+  const cancel = whenLearnt(clock, () => {
+    cancelRoom()
+    setGrowth(GROWTH_PERCENT)
     setFlagsFromString('--no-optimize-for-size')
     setFlagsFromString('--incremental-marking')
   })
+  return () => {
+    cancelRoom()
+    cancel()
+  }
+}
+
+function setGrowth(percent: number): void {
+  setFlagsFromString(`--heap-growing-percent=${percent}`)
+}
+
+/** Room that is left in a heap that is large is a large room, and what is learnt last has the peak of memory. */
+function keepRoomSmall(clock: Pick<Clock, 'after'>): () => void {
+  let cancel = clock.after(ROOM_MS, look)
+  function look(): void {
+    const percent = Math.round((100 * LEARNING_ROOM_BYTES) / getHeapStatistics().used_heap_size)
+    setGrowth(Math.min(GROWTH_PERCENT, Math.max(LEAST_GROWTH_PERCENT, percent)))
+    cancel = clock.after(ROOM_MS, look)
+  }
+  return () => cancel()
 }
 
 /** The more targets there are, the longer it takes. */

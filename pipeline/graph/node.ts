@@ -96,8 +96,8 @@ export function createNodeFactory(hostFor: HostFactory, service: ServiceView, st
     },
     routes(processors) {
       const nodes = processors.map(({ component, passages }) => {
-        const { step, release, refresh } = component as Processor
-        return { step: step!, release, refresh, passages: passages! }
+        const { step, release, refresh, tellCaughtUp } = component as Processor
+        return { step: step!, release, refresh, tellCaughtUp, passages: passages! }
       })
       return createRoutes(nodes, processors[0]!.consume!, processors.at(-1)!.outlet!.next, stopwatch)
     },

@@ -25,6 +25,7 @@ export type RoutedNode = {
   readonly step: NonNullable<Processor['step']>
   readonly release?: Processor['release'] | undefined
   readonly refresh?: Processor['refresh'] | undefined
+  readonly tellCaughtUp?: Processor['tellCaughtUp'] | undefined
   readonly passages: Passages
 }
 
@@ -72,8 +73,12 @@ const MOST_COLUMNS = 4096
 /** Of a source that does not keep to its route plans are made again for one in so many batches at the most. */
 const MOST_PATIENCE = 63
 
-/** When a pod comes, its scheduling, its devices and its phase change one after the other. */
+/**
+ * When a pod comes, its scheduling, its devices and its phase change one after the other: so many batches after a change plans are kept, but
+ * of no more sources than these. At the start everything changes for all.
+ */
 const PATIENCE_AFTER_CHANGE = 2
+const MOST_PATIENT = 256
 
 /** With a small integer, as all the others are, it needs no object of its own. */
 const NO_ROUTE = -1
@@ -90,6 +95,8 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
   const owner = {}
   const canRelease = nodes.every(({ release }) => release !== undefined)
   const lap: Lap = { ms: 0 }
+  /** Of which plans are kept because something has changed, the longest first. */
+  const patient = new Map<SourceState, Source>()
   const handOn: Watch = { see: (batch, way) => next(runComposed(way, batch)) }
 
   function stateWithout(layout: Layout): SourceState {
@@ -113,46 +120,78 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
   }
 
   /**
-   * Whether batches can go by it at once. A route that was not there before begins with the next one: this one goes from processor to
-   * processor, so that each of them hears what has become of the source, those included that are not on the new route any more.
+   * Whether the route is still the right one. Where it leads elsewhere by now, the batch goes from processor to processor, so that each of
+   * them hears what has become of the source, those included that are not on the new route any more; then there is a new one.
    */
   function hasRoute(state: SourceState, source: Source, layout: Layout): boolean {
     if (state.seen === trackedChanges()) return true
     const isReleased = state.hangsOn !== undefined
     if (isReleased) {
       for (const { refresh } of nodes) refresh?.()
-      if (!haveChanged(state.hangsOn!)) {
+      if (state.hangsOn !== undefined && !haveChanged(state.hangsOn)) {
         state.seen = trackedChanges()
         return true
       }
       state.hangsOn = undefined
-      state.seen = NO_ROUTE
-    }
-    const seen = trackedChanges()
-    const before = isReleased ? outputsOf(state) : NO_LAYOUTS
-    const steps = stepsFor(source, layout, before)
-    if (steps === undefined) {
-      state.seen = NO_ROUTE
-      return false
-    }
-    const hasChanged = layAnew(state, steps, layout, before)
-    state.seen = seen
-    // A processor must not keep what it made again of a layout that the route has already.
-    if (steps.some(({ plan }) => before.includes(plan.output))) release(state, source, layout)
-    else if (isReleased) state.patience = Math.max(state.calm, PATIENCE_AFTER_CHANGE)
-    return !hasChanged
+    } else if (state.seen === NO_ROUTE) return false
+    const isRight = isReleased ? isMadeAgain(state, source, layout) : isKept(state, source, layout)
+    if (!isRight) state.seen = NO_ROUTE
+    return isRight
   }
 
-  /** Returns whether it leads elsewhere than before. */
-  function layAnew(state: SourceState, steps: readonly Step[], layout: Layout, before: readonly Layout[]): boolean {
-    const counts = sharedList(steps.flatMap(({ each }) => each ?? []))
-    if (state.seen !== NO_ROUTE && isSame(state.plans, steps) && state.counts === counts) return false
-    lay(state, steps, layout, counts)
-    return !sameItems(outputsOf(state), before)
+  /** Whether what processors make again leads to what there is. They must not keep it then: the route has it already. */
+  function isMadeAgain(state: SourceState, source: Source, layout: Layout): boolean {
+    const before = outputsOf(state)
+    const seen = trackedChanges()
+    const steps = stepsFor(source, layout, before)
+    if (steps !== undefined) {
+      lay(state, steps, layout)
+      state.seen = seen
+      if (sameItems(outputsOf(state), before)) {
+        release(state, source, layout)
+        return true
+      }
+    }
+    bePatient(state, source)
+    return false
+  }
+
+  function isKept(state: SourceState, source: Source, layout: Layout): boolean {
+    const seen = trackedChanges()
+    const steps = stepsFor(source, layout, NO_LAYOUTS)
+    if (steps === undefined || !isSame(state.plans, steps) || state.counts !== countsOf(steps)) return false
+    state.seen = seen
+    return true
+  }
+
+  /** After a batch that has gone from processor to processor, and that has all samples. */
+  function findRoute(state: SourceState, source: Source, layout: Layout): void {
+    if (state.seen === NO_ROUTE) {
+      const seen = trackedChanges()
+      const steps = stepsFor(source, layout, NO_LAYOUTS)
+      if (steps === undefined) return
+      lay(state, steps, layout)
+      state.seen = seen
+    }
+    // With thousands of targets at the start, what was made of the first would else be there until the last has come.
+    if (state.hangsOn === undefined && state.patience <= 0) release(state, source, layout)
+  }
+
+  function bePatient(state: SourceState, source: Source): void {
+    state.patience = Math.max(state.calm, PATIENCE_AFTER_CHANGE)
+    patient.delete(state)
+    patient.set(state, source)
+    if (patient.size <= MOST_PATIENT) return
+    const [longest, its] = patient.entries().next().value!
+    patient.delete(longest)
+    if (longest.layout !== undefined && longest.hangsOn === undefined && longest.seen !== NO_ROUTE) {
+      release(longest, its, longest.layout)
+    }
   }
 
   /** Processors let go of what they made of a source that has a route. */
   function release(state: SourceState, source: Source, layout: Layout): void {
+    patient.delete(state)
     if (!canRelease || columnCount(layout) > MOST_COLUMNS) return
     const looked = nodes.map(one => one.release!(source))
     state.hangsOn = allOf(looked.slice(0, state.points.length - 1).flat())
@@ -197,7 +236,7 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     return steps
   }
 
-  function lay(state: SourceState, steps: readonly Step[], layout: Layout, counts: SourceState['counts']): void {
+  function lay(state: SourceState, steps: readonly Step[], layout: Layout): void {
     const ranges = new RangesBefore()
     const stretches: Stretch[] = []
     const points = [columnCount(layout)]
@@ -216,7 +255,7 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     state.plans = steps.map(({ plan }) => plan)
     state.ranges = ranges.finish()
     watchAlong(state, stretches)
-    state.counts = counts
+    state.counts = countsOf(steps)
     state.points = sharedNumbers(Uint32Array.from(points))
   }
 
@@ -273,6 +312,7 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
   function follow({ source, outcome, layout }: Batch, known: SourceState | undefined): void {
     if (outcome === 'removed') {
       states.delete(source)
+      if (known !== undefined) patient.delete(known)
       if (source.memo === known) source.memo = undefined
     } else if (known === undefined) states.set(source, stateWithout(layout))
     else if (outcome === 'failed' || known.layout !== layout) {
@@ -282,11 +322,20 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     } else leave(known, layout)
   }
 
+  // What all processors have made of thousands of targets would else be there until each of them has come once more.
+  for (const { tellCaughtUp } of nodes) {
+    tellCaughtUp?.(source => {
+      const state = states.get(source)
+      if (state?.layout !== undefined) findRoute(state, source, state.layout)
+    })
+  }
+
   return batch => {
     const { source, outcome, layout, values, absent } = batch
     const { memo } = source
     const state = memo !== undefined && memo.owner === owner ? (memo as SourceState) : lookUp(source)
-    if (state !== undefined && state.layout === layout && outcome === 'ok' && absent === undefined) {
+    const isUsual = outcome === 'ok' && absent === undefined
+    if (isUsual && state !== undefined && state.layout === layout) {
       if (hasRoute(state, source, layout) && (state.ranges === undefined || allInside(state.ranges, values))) {
         run(state, batch)
         if (state.hangsOn === undefined && --state.patience < 0) release(state, source, layout)
@@ -295,13 +344,7 @@ export function createRoutes(nodes: readonly RoutedNode[], consume: Next, next: 
     }
     follow(batch, state)
     consume(batch)
-    // With thousands of targets at the start, what was made of the first would else be there until the last has come.
-    if (canRelease && state === undefined && outcome === 'ok') {
-      const fresh = lookUp(source)
-      if (fresh === undefined) return
-      hasRoute(fresh, source, layout)
-      if (fresh.seen !== NO_ROUTE) release(fresh, source, layout)
-    }
+    if (isUsual) findRoute(state ?? lookUp(source)!, source, layout)
   }
 }
 
@@ -318,6 +361,10 @@ function isEqual(one: Layout, other: Layout): boolean {
     one.labelsOf === other.labelsOf &&
     haveSameLabels(one, other)
   )
+}
+
+function countsOf(steps: readonly Step[]): SourceState['counts'] {
+  return sharedList(steps.flatMap(({ each }) => each ?? []))
 }
 
 function isSame(plans: readonly Plan[], steps: readonly Step[]): boolean {

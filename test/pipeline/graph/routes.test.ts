@@ -4,7 +4,7 @@ import { RefusedError, type Next, type Step, type Watch } from '../../../pipelin
 import { createRoutes, type RoutedNode } from '../../../pipeline/graph/routes.ts'
 import { createStopwatch } from '../../../pipeline/graph/stopwatch.ts'
 import { createTextReader } from '../../../pipeline/formats/prometheus-text.ts'
-import { endBatch, type Batch } from '../../../pipeline/model/batch.ts'
+import { endBatch, type Batch, type Source } from '../../../pipeline/model/batch.ts'
 import { runComposed } from '../../../pipeline/model/compose.ts'
 import type { SeriesMap } from '../../../pipeline/model/label-processor.ts'
 import type { Layout } from '../../../pipeline/model/layout.ts'
@@ -367,5 +367,64 @@ describe('routes through processors', () => {
     await collectOnce()
     say(more)
     say(TEXT)
+  })
+
+  it('need nothing of a source either whose batch a processor has handed on later, by itself', async () => {
+    const middle: WeakRef<Layout>[] = []
+    const passages = { passed() {}, refused() {}, failed() {} }
+    const second = createSeriesProcessor(maps(createTracked())[1]!, testHost(), () => {})
+    const first = createSeriesProcessor(maps(createTracked())[0]!, testHost(), second.consume)
+    let isHeld = true
+    let caughtUp: (source: Source) => void = () => assert.fail()
+    const nodes: RoutedNode[] = [
+      {
+        release: first.release,
+        step(source, layout) {
+          const step = first.step(source, layout)
+          middle.push(new WeakRef(step!.plan.output))
+          return step
+        },
+        passages,
+      },
+      {
+        release: second.release,
+        step: (source, layout) => (isHeld ? undefined : second.step(source, layout)),
+        tellCaughtUp(listener) {
+          caughtUp = listener
+        },
+        passages,
+      },
+    ]
+    const consume = createRoutes(nodes, first.consume, () => {}, stopwatch)
+    const source = createSource()
+    consume(batchFromText(TEXT, { source }))
+    const areThere = (): boolean => middle.some(layout => layout.deref() !== undefined)
+    await collectOnce()
+    assert.ok(areThere())
+    isHeld = false
+    caughtUp(source)
+    await collectOnce()
+    assert.ok(!areThere())
+  })
+
+  it('have plans kept by processors of a few sources only, when something changes for all', async () => {
+    const pods = createTracked<string>()
+    const { consume, middle } = createRow(maps(pods), true)
+    const batches = Array.from({ length: 300 }, (_, i) =>
+      batchFromText(`util{gpu="all",pci="${i}"} 1`, { source: createSource(`source-${i}`) }),
+    )
+    const sayAll = (): void => {
+      for (const batch of batches) consume({ ...batch })
+    }
+    sayAll()
+    sayAll()
+    middle.length = 0
+    pods.set('all', 'a')
+    sayAll()
+    await collectOnce()
+    const layouts = new Set(middle.map(layout => layout.deref()).filter(layout => layout !== undefined))
+    // That at the end is part of the route.
+    const kept = layouts.size - batches.length
+    assert.ok(kept >= 256 && kept < 3 * 260, `${kept}`)
   })
 })

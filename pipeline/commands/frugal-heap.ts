@@ -21,7 +21,7 @@ const { getHeapStatistics, setFlagsFromString } = process.getBuiltinModule('node
 /** How much may be added to what is alive before the garbage in it is looked for. That is once in minutes, since most of it dies young. */
 const GROWTH_PERCENT = 12
 /** While targets are learnt it is no more than this, down to a part that would have V8 look for garbage all the time. */
-const LEARNING_ROOM_BYTES = 10_000_000
+const LEARNING_ROOM_BYTES = 6_000_000
 const LEAST_GROWTH_PERCENT = 4
 const ROOM_MS = 2000
 

@@ -64,8 +64,11 @@ export class LabelOwners<O extends Owner> {
     for (const labels of this.#shared)
       for (const owner of this.#ownersOf(labels).get(labels) as O[]) suspects.add(owner)
     const bySeries = new Map<Labels, Map<string, Contested<O>>>()
+    let looked = 0
     for (const owner of owners) {
-      if (suspects.has(owner)) yield* this.#collect(owner, alone.has(owner), bySeries)
+      if (!suspects.has(owner)) continue
+      yield* this.#collect(owner, alone.has(owner), bySeries)
+      if ((++looked & 0x1f) === 0) yield pause
     }
     return [...bySeries.values()].flatMap(series => [...series.values()].filter(one => one.owners.length > 1))
   }

@@ -93,7 +93,11 @@ export class Renderer {
         yield pause
       }
     }
-    for (const [source, held] of this.#held) if (held.seenAt !== taken) yield* this.#forget(source, held)
+    for (const [source, held] of this.#held) {
+      if (held.seenAt === taken) continue
+      yield* this.#forget(source, held)
+      yield pause
+    }
     const plan = (this.#plans[syntax] ??= yield* this.#plan(syntax))
     const contested = (this.#contested ??= yield* this.#findContested())
     return { plan, syntax, timestamps, ...this.#match(batches, contested), joined: this.#joined }
@@ -151,13 +155,15 @@ export class Renderer {
    */
   *#findContested(): Work<Contested<Held>[]> {
     const all = [...this.#held.values()]
+    // Over all of them: thousands of sources have a few each.
+    let added = 0
     for (const held of all) {
       const { metrics, table, layout } = held.prepared
       if (held.isTracked || (table.exposed === layout.labels && !this.#metrics.isShared(metrics))) continue
       held.isTracked = true
       for (let i = 0; i < table.exposed.length; i++) {
         this.#owners.add(table.exposed[i]!, held)
-        if ((i & 0xfff) === 0xfff) yield pause
+        if ((++added & 0xfff) === 0) yield pause
       }
     }
     return yield* this.#owners.contested(all)

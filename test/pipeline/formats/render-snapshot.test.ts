@@ -56,6 +56,18 @@ function show(renderer: Renderer, batches: readonly Batch[]): string {
 const gpus = Array.from({ length: 100 }, (_, i) => labelsFrom([['gpu', String(i)]]))
 
 describe('a renderer', () => {
+  it('pauses between sources that are no more, however few series each has', () => {
+    const batches = Array.from({ length: 1000 }, (_, i) =>
+      batchOf(layoutOf(['util'], [labelsFrom([['gpu', `of ${i}`]])]), i, { source: createSource(`source ${i}`) }),
+    )
+    const renderer = new Renderer()
+    finishNow(renderer.take(batches))
+    const work = renderer.take([])
+    let pauses = 0
+    while (work.next().done !== true) pauses++
+    assert.ok(pauses >= batches.length, `${pauses}`)
+  })
+
   it('does no label work when only values change', () => {
     const renderer = new Renderer()
     const { layout, looks } = watched(layoutOf(['a', 'b', 'c'], gpus))
